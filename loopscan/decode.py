@@ -1,0 +1,100 @@
+"""JSON bytes to values, in tiers: msgspec (fast, keeps integers beyond 64 bits), then the standard library.
+
+The second tier reads what real logs hold although the grammar of RFC 8259 or UTF-8 forbids it: lone
+surrogates, NaN and Infinity, numbers beyond the range of a double, a byte order mark, invalid UTF-8, several
+values on one line.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+
+import msgspec
+import orjson
+
+from loopscan.model import JSON
+
+fast = msgspec.json.Decoder().decode
+FAST_ERRORS = (msgspec.MsgspecError, RecursionError, UnicodeError)
+"""What `fast` raises on bytes that are left to the second tier."""
+
+_CONSTANT = "\x00{}"
+"""NaN, Infinity and overflowing numbers become this tagged text: no number of the canonical form is theirs."""
+
+
+def _number(text: str) -> JSON:
+    value = float(text)
+    return value if math.isfinite(value) else _CONSTANT.format(text)
+
+
+_slow = json.JSONDecoder(parse_constant=_CONSTANT.format, parse_float=_number)
+_WHITE = " \t\r\n"
+
+
+class BadJSON(ValueError):
+    """Bytes that hold no JSON value; the message says where."""
+
+
+def loads(data: bytes) -> JSON:
+    """Decode exactly one JSON value. Raises BadJSON."""
+    try:
+        return fast(data)
+    except FAST_ERRORS:
+        values = list(iter_values(text_of(data)))
+    if len(values) != 1:
+        raise BadJSON("no JSON value" if not values else f"{len(values)} JSON values where one was expected")
+    return values[0]
+
+
+def loads_all(data: bytes) -> list[JSON]:
+    """Decode the one or more JSON values of a line. Raises BadJSON when a part of it is none."""
+    try:
+        return [fast(data)]
+    except FAST_ERRORS:
+        return list(iter_values(text_of(data)))
+
+
+def text_of(data: bytes) -> str:
+    """Bytes as text: BOM dropped, invalid UTF-8 replaced."""
+    return data.decode("utf-8-sig", errors="replace")
+
+
+def iter_values(text: str) -> Iterator[JSON]:
+    """The JSON values that stand one after another in `text`. Raises BadJSON at the first that is none."""
+    pos, end = 0, len(text)
+    while True:
+        while pos < end and text[pos] in _WHITE:
+            pos += 1
+        if pos >= end:
+            return
+        try:
+            value, pos = _slow.raw_decode(text, pos)
+        except RecursionError:
+            raise BadJSON("nested too deeply") from None
+        except ValueError as err:
+            message = err.msg if isinstance(err, json.JSONDecodeError) else "number too long"
+            raise BadJSON(f"no JSON: {message[0].lower() + message[1:]}") from None
+        yield value
+
+
+def canonical(value: JSON) -> bytes:
+    """Canonical JSON: keys sorted, fixed separators; 1, 1.0, true and "1" stay four different texts."""
+    try:
+        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+    except (orjson.JSONEncodeError, RecursionError):
+        # integers beyond 64 bits, lone surrogates, nesting that orjson refuses
+        return json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
+
+
+def embedded(text: str) -> JSON:
+    """The object or array that `text` holds as JSON, else None (a bare number or string stays text)."""
+    head = text.lstrip()[:1]
+    if head not in ("{", "["):
+        return None
+    try:
+        value = loads(text.encode("utf-8", "surrogatepass"))
+    except (BadJSON, UnicodeError):
+        return None
+    return value if isinstance(value, (dict, list)) else None

@@ -1,0 +1,87 @@
+"""The table of log formats: one module per format, tried in this order, told by content.
+
+A format module is a reader (`Reader`). A new format is one module and one line here.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Final, Protocol, cast
+
+from loopscan.errors import UsageError
+from loopscan.model import JSON, Event
+from loopscan.source import Blob, Head, Skips
+
+FORMATS: Final = {
+    "claude-code": "loopscan.formats.claude_code",
+    "loopscan": "loopscan.formats.native",
+}
+"""Name -> module. The order is the order of sniffing: the first that claims an input reads it."""
+
+
+@dataclass(slots=True)
+class Scan:
+    """What readers share over all files of one scan.
+
+    `seen`: identities (message ids and the like) of records already read, so that copies in other files are
+    dropped. `exact`: read literally, strip and drop nothing. `field_map`: the user's field names (`--map`),
+    ours -> dotted path. `memory`: room for a reader's own cross-file state, keyed by format name.
+    """
+
+    skips: Skips = field(default_factory=Skips)
+    exact: bool = False
+    field_map: dict[str, str] = field(default_factory=dict)
+    seen: set[int] = field(default_factory=set)
+    memory: dict[str, JSON] = field(default_factory=dict)
+
+    def copy_of(self, *identity: object) -> bool:
+        """Whether this identity was met before in the scan; remembers it. Never under `exact`."""
+        if self.exact:
+            return False
+        key = hash(identity)
+        if key in self.seen:
+            self.skips.copies += 1
+            return True
+        self.seen.add(key)
+        return False
+
+
+class Reader(Protocol):
+    """What a format module must hold."""
+
+    TITLE: str
+    """What it is, in a few words."""
+    WHERE: tuple[str, ...]
+    """Where such logs lie by default (`~` and `$VARIABLE` allowed), for `--from NAME` without a path."""
+    LACKS: str
+    """What the format does not record: any of results, usage, times; "" if nothing."""
+    COSMETIC_ARGS: Mapping[str, frozenset[str]]
+    """Tool name ("*" = every tool) -> argument names that say nothing about the action."""
+
+    def sniff(self, head: Head) -> bool:
+        """Whether an input that begins so is of this format."""
+
+    def read(self, blob: Blob, scan: Scan) -> Iterator[Event]:
+        """The turns and ends of the log, in its order. Never raises on damaged records: they are skips."""
+
+    def clean_result(self, name: str, result: JSON) -> JSON:
+        """A result without the wrappers this format puts round it; called only where a call came back."""
+
+
+def load(name: str) -> Reader:
+    """The reader of a format. Raises UsageError for a name that is not in the table."""
+    if name not in FORMATS:
+        raise UsageError(f"unknown format {name!r}; known: {', '.join(FORMATS)}")
+    return cast(Reader, import_module(FORMATS[name]))
+
+
+def detect(head: Head) -> str | None:
+    """The name of the first format that claims an input which begins with `head`."""
+    for name, module in FORMATS.items():
+        reader = cast(Reader, sys.modules.get(module) or import_module(module))
+        if reader.sniff(head):
+            return name
+    return None

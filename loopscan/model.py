@@ -1,0 +1,124 @@
+"""What readers yield: calls, turns and the ends of runs.
+
+A reader turns one log into a stream of `Turn` and `End`, in log order, runs interleaved. It knows nothing of
+windows, prices or exits; the engine (`loopscan.audit`) sees nothing of bytes or of the format's own fields.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+JSON = Any
+"""A decoded JSON value: dict, list, str, int, float, bool or None."""
+
+
+class _Missing:
+    """The result of a call that the log never recorded; equal to nothing, not even itself."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "MISSING"
+
+
+MISSING: Final = _Missing()
+
+STATES: Final = (
+    "done",
+    "no_progress",
+    "turn_cap",
+    "token_cap",
+    "cost_cap",
+    "time_cap",
+    "context_full",
+    "error",
+    "aborted",
+    "cut",
+)
+"""How a run can end; `aborted` = a person stopped it, `cut` = the log just ends."""
+
+
+@dataclass(slots=True)
+class Call:
+    """One tool invocation. `args` is the decoded object (or text), `result` MISSING if none was recorded."""
+
+    name: str
+    args: JSON = None
+    result: JSON = MISSING
+    error: bool = False
+    id: str | None = None
+
+
+@dataclass(slots=True)
+class Usage:
+    """Tokens of one send as recorded; None = that class was not recorded.
+
+    `input` is all input of the send, cached included; `cache_read` and `cache_write` are parts of it, and
+    `cache_write_1h` is the part of `cache_write` written for one hour. `output` includes reasoning tokens.
+    `usd` is the cost the log itself states for the send.
+    """
+
+    input: int | None = None
+    output: int | None = None
+    cache_read: int | None = None
+    cache_write: int | None = None
+    cache_write_1h: int | None = None
+    usd: float | None = None
+
+    def merge(self, other: Usage) -> None:
+        """Keep the larger figure of each field: lines of one send repeat or grow its usage."""
+        for name in ("input", "output", "cache_read", "cache_write", "cache_write_1h", "usd"):
+            mine, new = getattr(self, name), getattr(other, name)
+            if new is not None and (mine is None or new > mine):
+                setattr(self, name, new)
+
+
+@dataclass(slots=True)
+class Turn:
+    """One model call (one send) with the calls it asked for and their results.
+
+    `run`: the run id of the log. `session`/`parent`/`labels` may be given on any turn of a run; the first
+    value stands. `prompt`: for interactive logs the identity (a line number, a message id) of the user prompt
+    that this turn answers, "" before the first one; None where the log is no interactive session. `text`: what the model wrote
+    (None = content was not captured). `failed`: the model call itself failed; `fault` is the error it
+    returned. `time`: epoch seconds. `window`: the model's context window in tokens where the log states it. `written`: characters
+    the model produced (text, tool arguments, visible thinking), for estimating output tokens.
+    `compacted`: the context was compacted since the turn before.
+    """
+
+    run: str
+    calls: list[Call] = field(default_factory=list)
+    text: str | None = ""
+    failed: bool = False
+    fault: JSON = MISSING
+    usage: Usage | None = None
+    model: str | None = None
+    time: float | None = None
+    line: int = 0
+    prompt: str | int | None = None
+    session: str | None = None
+    parent: str | None = None
+    labels: dict[str, str] | None = None
+    window: int | None = None
+    written: int | None = None
+    compacted: bool = False
+
+
+@dataclass(slots=True)
+class End:
+    """The log says how `run` ended: `state` is one of `STATES`, `note` the log's own words.
+
+    `final`: the run is over (a terminal-state line, a root span's end); otherwise later turns are expected to
+    go on with a new run of the same session. `run` may have had no turn at all.
+    """
+
+    run: str
+    state: str
+    note: str | None = None
+    line: int = 0
+    final: bool = False
+    time: float | None = None
+
+
+Event = Turn | End

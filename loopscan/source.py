@@ -1,0 +1,285 @@
+"""From a command-line argument to bytes: files, globs, directories, stdin; compression by content."""
+
+from __future__ import annotations
+
+import glob
+import gzip
+import io
+import os
+import sys
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from loopscan import decode
+from loopscan.errors import InputError
+from loopscan.model import JSON
+
+BUFFER: Final = 1 << 20
+_HEAD: Final = 1 << 18
+_HEAD_LINES: Final = 60
+_DOCUMENT_LIMIT: Final = 1 << 28
+_NO_LOGS: Final = {"history.jsonl", "session_index.jsonl", "journal.jsonl"}
+_NO_SUFFIXES: Final = ("-wal", "-shm", ".lock", ".meta.json")
+
+
+@dataclass(slots=True, frozen=True)
+class Input:
+    """One file to read: its path (`-` = standard input) and whether the user named it (or a folder holds it)."""
+
+    path: str
+    named: bool
+
+
+def expand(paths: list[str]) -> list[Input]:
+    """The files behind files, globs, directories and `-`, each once, folders in sorted order.
+
+    Raises InputError for a path that does not exist or a glob that matches nothing.
+    """
+    found: dict[str, Input] = {}
+    for path in paths:
+        if path == "-" or os.path.isfile(path) or (os.path.exists(path) and not os.path.isdir(path)):
+            found.setdefault(path, Input(path, named=True))
+        elif os.path.isdir(path):
+            for file in _walk(path):
+                found.setdefault(file, Input(file, named=False))
+        elif matches := sorted(glob.glob(path, recursive=True)):
+            for match in matches:
+                for file in _walk(match) if os.path.isdir(match) else [match]:
+                    found.setdefault(file, Input(file, named=False))
+        else:
+            raise InputError(f"{path}: no such file or folder")
+    return list(found.values())
+
+
+def _walk(top: str) -> Iterator[str]:
+    seen: set[tuple[int, int]] = set()
+    for folder, folders, files in os.walk(top, followlinks=True):
+        status = os.stat(folder)
+        if (status.st_dev, status.st_ino) in seen:
+            folders.clear()
+            continue
+        seen.add((status.st_dev, status.st_ino))
+        folders.sort()
+        for name in sorted(files):
+            path = os.path.join(folder, name)
+            if name not in _NO_LOGS and not name.endswith(_NO_SUFFIXES) and os.path.isfile(path):
+                yield path
+
+
+def open_input(item: Input) -> Blob:
+    """Open an input. Raises InputError when it cannot be read."""
+    if item.path == "-":
+        return Blob("<stdin>", None, sys.stdin.buffer)
+    return Blob(item.path, Path(item.path))
+
+
+@dataclass(slots=True)
+class Skips:
+    """What was left out, with the place and the reason: a counted, located skip, never a silent loss."""
+
+    report: Callable[[str], None] | None = None
+    limit: int = 20
+    total: int = 0
+    by_reason: Counter[str] = field(default_factory=Counter)
+    by_file: Counter[str] = field(default_factory=Counter)
+    unknown: Counter[str] = field(default_factory=Counter)
+    copies: int = 0
+    """Records dropped because they repeat an earlier record (log copies, resumed sessions)."""
+    reopened: int = 0
+
+    def add(self, file: str, line: int | None, reason: str) -> None:
+        """Count one skipped record; the first `limit` of them are reported as `file:line: reason`."""
+        self.total += 1
+        self.by_reason[reason.partition(":")[0]] += 1
+        self.by_file[file] += 1
+        if self.report is not None and self.total <= self.limit:
+            place = file if line is None else f"{file}:{line}"
+            self.report(f"{place}: {reason}; skipped")
+
+    def unknown_type(self, format_name: str, type_name: object) -> None:
+        """Count a record type that the reader of a format does not know (formats drift weekly)."""
+        self.unknown[f"{format_name}:{type_name}"] += 1
+
+    def merge(self, other: Skips) -> None:
+        """Add the counts of another scan (a worker's) to these."""
+        self.total += other.total
+        self.copies += other.copies
+        self.reopened += other.reopened
+        self.by_reason.update(other.by_reason)
+        self.by_file.update(other.by_file)
+        self.unknown.update(other.unknown)
+
+
+@dataclass(slots=True)
+class Head:
+    """The beginning of an input, for sniffing: the values of its first lines, or its documents.
+
+    `document` is true where one JSON value spans several lines (pretty-printed or concatenated values).
+    """
+
+    raw: bytes
+    values: list[JSON]
+    document: bool
+
+    @property
+    def first(self) -> dict[str, JSON]:
+        """The first value if it is an object, else an empty dict."""
+        return self.values[0] if self.values and isinstance(self.values[0], dict) else {}
+
+    @property
+    def objects(self) -> list[dict[str, JSON]]:
+        """Those of the values that are objects."""
+        return [v for v in self.values if isinstance(v, dict)]
+
+
+class Blob:
+    """One input: its name as shown, its path if it has one, and its decompressed bytes, read once."""
+
+    def __init__(self, name: str, path: Path | None = None, stream: BinaryIO | None = None) -> None:
+        self.name = name
+        self.path = path
+        try:
+            raw = stream if stream is not None else open(path or name, "rb", BUFFER)  # noqa: SIM115
+            self._stream, self._ahead = _decompressed(raw)
+        except OSError as err:
+            raise InputError(f"{name}: cannot be read: {err.strerror or err}") from None
+        self._read_head()
+        self._head: Head | None = None
+
+    def _read_head(self) -> None:
+        lines = self._ahead.count(b"\n")
+        while len(self._ahead) < _HEAD or lines == 0:
+            if lines > _HEAD_LINES or len(self._ahead) > _DOCUMENT_LIMIT:
+                return
+            chunk = self._chunk(_HEAD)
+            if not chunk:
+                return
+            lines += chunk.count(b"\n")
+            self._ahead += chunk
+
+    def _chunk(self, size: int) -> bytes:
+        try:
+            return self._stream.read1(size) if isinstance(self._stream, io.BufferedReader) else self._stream.read(size)
+        except (OSError, EOFError, zlib.error) as err:
+            self.damage = f"compressed data is damaged or cut short: {err}"
+            return b""
+
+    damage: str | None = None
+    """Set when the bytes end before they should (a cut .gz)."""
+
+    @property
+    def head(self) -> Head:
+        """The first values, decoded once."""
+        if self._head is None:
+            self._head = self._sniffed()
+        return self._head
+
+    def _sniffed(self) -> Head:
+        raw = self._ahead
+        if raw.startswith(b"SQLite format 3\x00"):
+            return Head(raw, [], False)
+        values: list[JSON] = []
+        lines = [ln for ln in raw.split(b"\n")[: _HEAD_LINES + 1] if ln.strip()]
+        for i, line in enumerate(lines):
+            try:
+                values += decode.loads_all(line)
+            except decode.BadJSON:
+                if i == 0 and len(lines) > 1 and (document := self._document()):
+                    return Head(raw, document, True)
+        return Head(raw, values, False)
+
+    def _document(self) -> list[JSON]:
+        """The values of an input whose first line is no complete value; [] if it holds none."""
+        if self._ahead.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] not in (b"{", b"["):
+            return []
+        while len(self._ahead) < _DOCUMENT_LIMIT and (chunk := self._chunk(1 << 24)):
+            self._ahead += chunk
+        values: list[JSON] = []
+        try:
+            for value in decode.iter_values(decode.text_of(self._ahead)):
+                values.append(value)  # noqa: PERF402 - keep what was read before the damage
+        except decode.BadJSON as err:
+            if values:
+                self.damage = str(err)
+        return values
+
+    def lines(self) -> Iterator[tuple[int, bytes]]:
+        """The non-empty lines with their numbers, from 1."""
+        ahead, self._ahead = self._ahead, b""
+        cut = ahead.rfind(b"\n") + 1
+        n = 0
+        for n, line in enumerate(ahead[:cut].split(b"\n")[:-1], 1):  # noqa: B007
+            if line and not line.isspace():
+                yield n, line
+        rest = ahead[cut:]
+        try:
+            for line in self._stream:
+                n += 1
+                if rest:
+                    line, rest = rest + line, b""
+                if not line.isspace():
+                    yield n, line
+        except (OSError, EOFError, zlib.error) as err:
+            self.damage = f"compressed data is damaged or cut short: {err}"
+        if rest and not rest.isspace():
+            yield n + 1, rest
+
+    def values(self, skips: Skips) -> Iterator[tuple[int, JSON]]:
+        """The JSON values with their line numbers (the ordinal of the value where one spans several lines).
+
+        What is no JSON is a skip. Integers, surrogates and constants are read as `loopscan.decode` says.
+        """
+        if self.head.document:
+            yield from enumerate(self.head.values, 1)
+        else:
+            for number, line in self.lines():
+                try:
+                    value = decode.fast(line)
+                except decode.FAST_ERRORS:
+                    yield from self._second_tier(number, line, skips)
+                else:
+                    yield number, value
+        if self.damage:
+            skips.add(self.name, None, self.damage)
+
+    def _second_tier(self, number: int, line: bytes, skips: Skips) -> Iterator[tuple[int, JSON]]:
+        try:
+            for value in decode.iter_values(decode.text_of(line)):
+                yield number, value
+        except decode.BadJSON as err:
+            skips.add(self.name, number, str(err))
+
+    def close(self) -> None:
+        """Release the file."""
+        self._stream.close()
+
+
+def _decompressed(raw: BinaryIO) -> tuple[BinaryIO, bytes]:
+    """The stream behind any compression, told by content, and the bytes already taken from it."""
+    magic = b""
+    while len(magic) < 4 and (more := raw.read(4 - len(magic))):
+        magic += more
+    if magic[:2] == b"\x1f\x8b":
+        joined = io.BufferedReader(_Joined(magic, raw), BUFFER)
+        return io.BufferedReader(gzip.GzipFile(fileobj=joined), BUFFER), b""  # type: ignore[type-var]
+    return raw, magic
+
+
+class _Joined(io.RawIOBase):
+    """Bytes already read, then the rest of a stream that cannot seek."""
+
+    def __init__(self, ahead: bytes, rest: BinaryIO) -> None:
+        self._ahead, self._rest = ahead, rest
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
+        data = self._ahead[: len(buffer)] if self._ahead else self._rest.read(len(buffer))
+        self._ahead = self._ahead[len(data) :]
+        buffer[: len(data)] = data
+        return len(data)
