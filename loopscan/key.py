@@ -1,0 +1,111 @@
+"""The key of a turn: what decides whether two turns are the same (DESIGN: canonical JSON of its calls).
+
+A key has two halves. The *ident* is the action: names and arguments (or the text of a turn without calls). The
+*outcome* is the action with its results. The outcome costs more, so the detector asks for it only where an ident
+came back inside its window.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from loopscan import volatile
+from loopscan.decode import canonical, embedded
+from loopscan.model import JSON, MISSING, Call, Turn
+
+_NONE: Mapping[str, frozenset[str]] = {}
+
+
+@dataclass(slots=True)
+class Action:
+    """A turn as the detector sees it.
+
+    `ident`: hash of what was done, None if the turn equals nothing (a result was not recorded, content was not
+    captured). `calls`: the turn's calls; `idents`: one per call (the text's for a turn without calls).
+    """
+
+    ident: int | None
+    idents: tuple[int, ...]
+    calls: list[Call]
+    text: str | None
+    fault: JSON = MISSING
+    error: bool = False
+    """Every call of the turn failed, or the model call did."""
+
+
+@dataclass(slots=True)
+class Keyer:
+    """Makes the keys of one format's turns.
+
+    `exact`: literally as recorded (arguments given as text stay text, nothing is stripped). `cosmetic`: tool name
+    ("*" = every) -> argument names that say nothing about the action. `unwrap`: the format's `clean_result`.
+    """
+
+    exact: bool = False
+    cosmetic: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    unwrap: Callable[[str, JSON], JSON] | None = None
+
+    def action(self, turn: Turn) -> Action:
+        """The action of a turn."""
+        calls = turn.calls
+        if not calls:
+            return self._wordy(turn)
+        if len(calls) == 1:
+            call = calls[0]
+            ident = self.call_ident(call.name, call.args)
+            known = call.result is not MISSING
+            return Action(ident if known else None, (ident,), calls, turn.text, error=call.error)
+        idents = tuple(self.call_ident(c.name, c.args) for c in calls)
+        known = all(c.result is not MISSING for c in calls)
+        return Action(
+            hash(("calls", *sorted(idents))) if known else None,
+            idents,
+            calls,
+            turn.text,
+            error=all(c.error for c in calls),
+        )
+
+    def _wordy(self, turn: Turn) -> Action:
+        """A turn without calls: the model's text, or a model call that failed."""
+        if turn.failed:
+            ident = hash(("failed",))
+            known = turn.fault is not MISSING
+            return Action(ident if known else None, (ident,), turn.calls, turn.text, turn.fault, error=True)
+        ident = hash(("", turn.text))
+        return Action(None if turn.text is None else ident, (ident,), turn.calls, turn.text)
+
+    def call_ident(self, name: str, args: JSON) -> int:
+        """Hash of a call's name and canonical arguments."""
+        if not self.exact:
+            if type(args) is str:
+                inner = embedded(args)
+                args = args if inner is None else inner
+            if self.cosmetic and isinstance(args, dict):
+                drop = self.cosmetic.get(name, frozenset()) | self.cosmetic.get("*", frozenset())
+                if drop:
+                    args = {k: v for k, v in args.items() if k not in drop}
+        return hash((name, canonical(args)))
+
+    def result_hash(self, name: str, result: JSON) -> int:
+        """Hash of a result without its wrapper and volatile parts (literally under `exact`)."""
+        if self.exact:
+            return volatile.literal(result)
+        if self.unwrap is not None:
+            result = self.unwrap(name, result)
+        return volatile.stable_hash(result)
+
+    def call_outcome(self, ident: int, call: Call) -> int:
+        """Hash of a call with its result."""
+        return hash((ident, self.result_hash(call.name, call.result)))
+
+    def outcome(self, action: Action) -> int:
+        """Hash of the whole key. Only for actions whose ident is not None."""
+        calls = action.calls
+        if not calls:
+            if action.fault is MISSING:
+                return action.idents[0]
+            return hash((action.ident, self.result_hash("", action.fault)))
+        if len(calls) == 1:
+            return self.call_outcome(action.idents[0], calls[0])
+        return hash(("calls", *sorted(self.call_outcome(i, c) for i, c in zip(action.idents, calls, strict=True))))

@@ -1,0 +1,72 @@
+"""What changes in a result although nothing happened: named fields of JSON results, typed tokens of text.
+
+Small and named on purpose. Progress counters, ticket numbers and omitted-character counts are no part of it: a
+result in which they change is progress. Only results are normalised, never arguments.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final
+
+from loopscan.decode import canonical, embedded
+from loopscan.model import JSON
+
+FIELDS: Final = frozenset(
+    "timestamp ts time datetime date now created_at createdat updated_at updatedat started_at startedat ended_at "
+    "endedat finished_at finishedat completed_at completedat server_time servertime duration durationms "
+    "duration_ms duration_seconds elapsed elapsed_ms elapsed_seconds elapsedms latency latency_ms latencyms took "
+    "took_ms execution_time execution_time_ms wall_time request_id requestid req_id x-request-id trace_id traceid "
+    "span_id spanid correlation_id correlationid message_id messageid msg_id tool_call_id toolcallid call_id "
+    "callid tool_use_id toolu_id invocation_id pid process_id processid ppid nonce etag".split()
+)
+"""Names (lower case) of JSON fields that say when, how fast or under which delivery a result came."""
+
+_UUID = r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"
+_TIME = (
+    r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?"
+    r"|(?<![\d:])\d{2}:\d{2}:\d{2}(?:[.,]\d+)?(?![\d:])"
+)
+_ADDRESS = r"\b0x[0-9a-fA-F]{4,16}\b"
+_TEMP = r"(?:/private)?/(?:tmp|var/tmp|var/folders/[^/\s\"']+/[^/\s\"']+/T)/[^\s\"'<>:,;)\]]+|\btmp[a-z0-9_]{8}\b"
+TOKENS: Final = re.compile(f"(?P<uuid>{_UUID})|(?P<time>{_TIME})|(?P<address>{_ADDRESS})|(?P<temp>{_TEMP})")
+"""Tokens of text whose type says that they are fresh each time."""
+
+_SIGNS: Final = ("-", ":", "0x", "tmp", "/var/folders/")
+
+
+def stable_text(text: str) -> str:
+    """Text with every volatile token replaced by the name of its type."""
+    if not any(sign in text for sign in _SIGNS):
+        return text
+    return TOKENS.sub(lambda m: f"<{m.lastgroup}>", text)
+
+
+def stable(value: JSON) -> JSON:
+    """A result without its volatile parts; text that holds a JSON object or array is read as one."""
+    if isinstance(value, str):
+        inner = embedded(value)
+        return stable_text(value) if inner is None else [stable(inner)]
+    if isinstance(value, dict):
+        return {k: stable(v) for k, v in value.items() if k.lower() not in FIELDS}
+    if isinstance(value, list):
+        return [stable(v) for v in value]
+    return value
+
+
+def literal(value: JSON) -> int:
+    """Hash of a value exactly as recorded; a string and a number of the same spelling differ."""
+    return hash(value) if type(value) is str else hash(("json", canonical(value)))
+
+
+@lru_cache(maxsize=128)
+def _stable_short(text: str) -> int:
+    return literal(stable(text))
+
+
+def stable_hash(value: JSON) -> int:
+    """Hash of `stable(value)`."""
+    if type(value) is str and len(value) < 4096:
+        return _stable_short(value)
+    return literal(stable(value))
