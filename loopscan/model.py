@@ -109,6 +109,7 @@ class Turn:
 class End:
     """The log says how `run` ended: `state` is one of `STATES`, `note` the log's own words.
 
+    `prompt`: the user prompt whose run ended, where the log is interactive and says so; None = the current one.
     `final`: the run is over (a terminal-state line, a root span's end); otherwise later turns are expected to
     go on with a new run of the same session. `run` may have had no turn at all.
     """
@@ -119,6 +120,7 @@ class End:
     line: int = 0
     final: bool = False
     time: float | None = None
+    prompt: str | int | None = None
 
 
 Event = Turn | End

@@ -265,7 +265,7 @@ def _decompressed(raw: BinaryIO) -> tuple[BinaryIO, bytes]:
         magic += more
     if magic[:2] == b"\x1f\x8b":
         joined = io.BufferedReader(_Joined(magic, raw), BUFFER)
-        return io.BufferedReader(gzip.GzipFile(fileobj=joined), BUFFER), b""  # type: ignore[type-var]
+        return io.BufferedReader(gzip.GzipFile(fileobj=joined), BUFFER), b""
     return raw, magic
 
 

@@ -150,7 +150,11 @@ class _Log:
             return []
         text = text_of_blocks(mapping(line.get("message")).get("content"))
         state = "context_full" if "prompt is too long" in text.lower() else "error"
-        return self.assembly.end(End(run, state, text[:200] or None, number, time=when(line.get("timestamp"))))
+        return self._end(line, run, state, text, number)
+
+    def _end(self, line: dict[str, JSON], run: str, state: str, text: str, number: int) -> list[Event]:
+        stamp, prompt = when(line.get("timestamp")), self.chains[run].prompt
+        return self.assembly.end(End(run, state, text[:200] or None, number, time=stamp, prompt=prompt))
 
     def _assistant(self, line: dict[str, JSON], message: dict[str, JSON], run: str, number: int) -> list[Event]:
         chain = self.chains[run]
@@ -211,7 +215,7 @@ class _Log:
             self.assembly.result(run, call_id, result, block.get("is_error") is True)
         text = text_of_blocks(content)
         if text.startswith(_INTERRUPTED):
-            return self.assembly.end(End(run, "aborted", text[:200], number, time=when(line.get("timestamp"))))
+            return self._end(line, run, "aborted", text, number)
         chain = self.chains[run]
         if results or chain.prompt is None or line.get("isMeta") is True or line.get("isCompactSummary") is True:
             return []

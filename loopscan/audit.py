@@ -1,0 +1,201 @@
+"""The engine: turns of any format in, run reports out.
+
+`Audit` keeps the open runs, splits sessions at user prompts, and at the end works out what needs the whole scan:
+`auto` caps, `times_normal`, the parents of sub-agents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from math import ceil
+from statistics import median
+from typing import TypeVar
+
+from loopscan.exits import Caps
+from loopscan.formats import Reader, Scan
+from loopscan.key import Keyer
+from loopscan.model import End, Event, Turn
+from loopscan.report import Report, RunReport, evaluate, finished
+from loopscan.run import PriceOf, Run, new_run
+from loopscan.settings import Settings
+from loopscan.source import Blob
+
+_Number = TypeVar("_Number", int, float)
+
+AUTO_RUNS = 20
+"""`auto` caps need at least this many done, not stuck, not suspect runs."""
+AUTO_TURNS = 25
+"""The turn cap where there are fewer."""
+
+
+def unpriced(_model: str | None, _time: float | None) -> None:
+    """The price of every model where none is known."""
+    return
+
+
+@dataclass(slots=True)
+class Audit:
+    """One scan over any number of inputs."""
+
+    settings: Settings = field(default_factory=Settings)
+    price_of: PriceOf = unpriced
+    scan: Scan = field(default_factory=Scan)
+    reports: list[RunReport] = field(default_factory=list)
+    _open: dict[tuple[str, str], Run] = field(default_factory=dict)
+    _numbers: dict[tuple[str, str], int] = field(default_factory=dict)
+    _ended: set[tuple[str, str]] = field(default_factory=set)
+    _keyers: dict[str, Keyer] = field(default_factory=dict)
+
+    def read(self, blob: Blob, format_name: str, reader: Reader) -> None:
+        """Take a whole input of a known format."""
+        if format_name not in self._keyers:
+            exact = self.settings.exact
+            self._keyers[format_name] = Keyer(exact, reader.COSMETIC_ARGS, reader.clean_result)
+        self.take(reader.read(blob, self.scan), format_name, blob.name)
+
+    def take(self, events: Iterable[Event], format_name: str, source: str) -> None:
+        """Take the events of one input."""
+        if format_name not in self._keyers:
+            self._keyers[format_name] = Keyer(self.settings.exact)
+        for event in events:
+            if isinstance(event, Turn):
+                self._turn(event, format_name, source)
+            else:
+                self._end(event, format_name, source)
+
+    def _turn(self, turn: Turn, format_name: str, source: str) -> None:
+        identity = (format_name, turn.run)
+        run = self._open.get(identity)
+        if run is not None and self.settings.per == "prompt" and turn.prompt != run.prompt:
+            self.reports.append(finished(run))
+            run = None
+        if run is None:
+            run = self._start(turn, identity, source)
+        elif identity in self._ended:
+            self._ended.discard(identity)
+            self.scan.skips.reopened += 1
+        run.prompt = turn.prompt
+        run.push(turn, self.price_of)
+
+    def _start(self, turn: Turn, identity: tuple[str, str], source: str) -> Run:
+        format_name, run_id = identity
+        session = turn.session
+        if turn.prompt is not None and self.settings.per == "prompt":
+            number = self._numbers[identity] = self._numbers.get(identity, 0) + 1
+            session, run_id = session or run_id, f"{run_id}#{number}"
+        run = new_run(turn, run_id, format_name, source, self._keyers[format_name], self.settings)
+        run.session = session
+        self._open[identity] = run
+        return run
+
+    def _end(self, end: End, format_name: str, source: str) -> None:
+        identity = (format_name, end.run)
+        run = self._open.get(identity)
+        if run is None:
+            if not end.final:
+                return
+            run = self._start(Turn(end.run), identity, source)
+        if end.prompt is not None and end.prompt != run.prompt:
+            return
+        run.end(end)
+        if end.final:
+            self._ended.add(identity)
+
+    def finish(self) -> Report:
+        """The report of everything read: runs closed, caps resolved, exits evaluated."""
+        self.reports += [finished(run) for run in self._open.values()]
+        self._open = {}
+        link_parents(self.reports)
+        caps = resolve(self.settings, self.reports)
+        normal = _normal(self.reports)
+        for report in self.reports:
+            evaluate(report, caps)
+            if normal and report.priced_usd is not None:
+                report.times_normal = round(report.usd / normal, 1)
+        return Report(self.reports, self.scan.skips, caps, described(self.settings, caps))
+
+
+def link_parents(reports: list[RunReport]) -> None:
+    """A sub-agent's parent is the run of the session that was going on when it started."""
+    sessions: dict[tuple[str, str], list[RunReport]] = {}
+    ids = {(r.format, r.run) for r in reports}
+    for report in reports:
+        if report.session is not None and report.run.startswith(f"{report.session}#"):
+            sessions.setdefault((report.format, report.session), []).append(report)
+    for report in reports:
+        parent = (report.format, report.parent or "")
+        if report.parent is None or parent in ids or parent not in sessions:
+            continue
+        started = report.started
+        before = [
+            r for r in sessions[parent] if started is None or r.started is None or r.started <= started
+        ]
+        report.parent = (before[-1] if before else sessions[parent][0]).run
+
+
+def healthy(reports: list[RunReport]) -> list[RunReport]:
+    """The runs that are done and neither stuck nor suspect."""
+    return [r for r in reports if r.state == "done" and r.verdict not in ("stuck", "suspect")]
+
+
+def percentile95(values: list[_Number]) -> _Number:
+    """Nearest-rank 95th percentile."""
+    return sorted(values)[ceil(0.95 * len(values)) - 1]
+
+
+def resolve(settings: Settings, reports: list[RunReport]) -> Caps:
+    """The caps with every `auto` worked out: 2 x p95 over the scan's healthy runs; stuck runs never set one."""
+    asked, good = settings.caps, healthy(reports)
+    enough = len(good) >= AUTO_RUNS
+    turns, tokens, usd, seconds = asked.turns, asked.tokens, asked.usd, asked.seconds
+    if turns == "auto":
+        turns = 2 * percentile95([r.turns for r in good]) if enough else AUTO_TURNS
+    if tokens == "auto":
+        tokens = (2 * percentile95([r.tokens for r in good]) or None) if enough else None
+    if usd == "auto":
+        priced = [r.usd for r in good if r.priced_usd is not None]
+        usd = (2 * percentile95(priced) or None) if len(priced) >= AUTO_RUNS else None
+    if seconds == "auto":
+        timed = [r.series.elapsed[-1] for r in good if r.started is not None and len(r.series)]
+        seconds = (2 * percentile95(timed) or None) if len(timed) >= AUTO_RUNS else None
+    return Caps(turns, tokens, usd, seconds)
+
+
+def _normal(reports: list[RunReport]) -> float | None:
+    """Median picodollars of the done, not stuck runs."""
+    costs = [r.usd for r in reports if r.state == "done" and r.verdict != "stuck" and r.priced_usd is not None]
+    return median(costs) if costs else None
+
+
+def described(settings: Settings, caps: Caps) -> dict[str, object]:
+    """The settings as they go into the report."""
+    auto = [
+        f"{name}_cap"
+        for name, value in (
+            ("turn", settings.caps.turns),
+            ("token", settings.caps.tokens),
+            ("cost", settings.caps.usd),
+            ("time", settings.caps.seconds),
+        )
+        if value == "auto"
+    ]
+    return {
+        "window": settings.window,
+        "copies": settings.copies,
+        "exact": settings.exact,
+        "repeat_limit": settings.repeat_limit or None,
+        "per": settings.per,
+        "turn_cap": caps.turns,
+        "token_cap": caps.tokens,
+        "cost_cap": None if caps.usd is None else caps.usd / 10**12,
+        "time_cap": caps.seconds,
+        "auto": auto,
+        "context_window": settings.context_window,
+        "advised_window": advised_window(settings, caps),
+    }
+
+
+def advised_window(settings: Settings, caps: Caps) -> int | None:
+    """The largest window of use under the turn cap: a cycle longer than cap / copies cannot play `copies` times before it."""
+    return None if caps.turns is None else max(settings.copies, caps.turns - caps.turns % settings.copies)

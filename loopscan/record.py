@@ -1,0 +1,124 @@
+"""The public record of a run: the keys of DESIGN section 6, in their order, absent = null."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from loopscan.episodes import Episode
+from loopscan.report import Fired, Report, RunReport, dollars, iso, wasted_by
+from loopscan.source import Skips
+
+SCHEMA = 1
+
+
+def record(report: RunReport) -> dict[str, Any]:
+    """One run as a JSON object."""
+    usd = None if report.unpriced else dollars
+    episodes = [_episode(e, report) for e in report.episodes]
+    first = next((e for e in report.episodes if e.rule == "period"), None)
+    exits = [_fired(f, report) for f in report.exits]
+    spent = report.spent
+    return {
+        "state": report.state,
+        "state_source": report.state_source,
+        "run": report.run,
+        "session": report.session,
+        "parent": report.parent,
+        "source": report.source,
+        "format": report.format,
+        "model": report.model,
+        "labels": report.labels,
+        "started": iso(report.started),
+        "ended": iso(report.ended),
+        "turns": report.turns,
+        "calls": report.calls,
+        "verdict": report.verdict,
+        "blind": report.blind,
+        "no_progress": None if first is None else _episode(first, report),
+        "episodes": episodes,
+        "first_exit": exits[0] if exits else None,
+        "exits": exits,
+        "wasted": {
+            "turns": report.wasted.turns,
+            "input_tokens": report.wasted.input_tokens,
+            "output_tokens": report.wasted.output_tokens,
+            "usd": usd and usd(report.wasted.usd),
+        },
+        "waiting": {"turns": report.waiting.turns, "usd": usd and usd(report.waiting.usd)},
+        "usage": {
+            "sends": spent.sends,
+            "input_tokens": spent.input,
+            "cache_read_tokens": spent.cache_read,
+            "cache_write_tokens": spent.cache_write,
+            "cache_write_1h_tokens": spent.cache_write_1h,
+            "output_tokens": spent.output,
+            "source": _source(report),
+        },
+        "cost": {
+            "usd": dollars(report.priced_usd),
+            "price": spent.prices.most_common(1)[0][0] if spent.prices else None,
+            "source": _source(report),
+            "unpriced_sends": spent.unpriced,
+            "times_normal": report.times_normal,
+        },
+        "notes": report.notes,
+    }
+
+
+def _source(report: RunReport) -> str | None:
+    """Where the tokens come from: the weakest source that was used."""
+    sources = report.spent.usage_sources
+    return next((s for s in ("estimated", "modelled", "recorded") if sources.get(s)), None)
+
+
+def _episode(episode: Episode, report: RunReport) -> dict[str, Any]:
+    waste = wasted_by(episode, report.series)
+    return {
+        "turn": episode.turn,
+        "period": episode.period,
+        "copies": episode.copies,
+        "rule": episode.rule,
+        "first": episode.first,
+        "last": episode.last,
+        "left_at": episode.left_at if episode.left else None,
+        "block": episode.block,
+        "verdict": episode.verdict,
+        "wasted_turns": waste.turns,
+        "wasted_usd": None if report.unpriced else dollars(waste.usd),
+    }
+
+
+def _fired(fired: Fired, report: RunReport) -> dict[str, Any]:
+    return {
+        "exit": fired.exit,
+        "turn": fired.turn,
+        "paid_sends": fired.paid_sends,
+        "usd": None if report.unpriced else dollars(fired.usd),
+        "saved_turns": fired.saved_turns,
+        "saved_usd": None if report.unpriced else dollars(fired.saved_usd),
+        "false_stop": fired.false_stop,
+        **({"rule": fired.rule} if fired.rule else {}),
+    }
+
+
+def skipped(skips: Skips) -> dict[str, Any]:
+    """What was left out, counted."""
+    return {
+        "records": skips.total,
+        "reasons": dict(skips.by_reason.most_common()),
+        "files": dict(skips.by_file.most_common(100)),
+        "unknown_types": dict(skips.unknown.most_common(100)),
+        "copies": skips.copies,
+        "reopened": skips.reopened,
+    }
+
+
+def document(report: Report) -> dict[str, Any]:
+    """The whole scan as one JSON object."""
+    return {
+        "schema": SCHEMA,
+        "runs": [record(r) for r in report.runs],
+        "totals": report.totals(),
+        "skipped": skipped(report.skipped),
+        "settings": report.settings,
+    }

@@ -1,0 +1,236 @@
+"""A finished run and a finished scan, ready to be rendered: no turns, no bytes.
+
+The record of a run (`record`) is the output contract of DESIGN section 6.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from loopscan.episodes import VERDICTS, Episode, worst
+from loopscan.exits import ORDER, Caps, first_turn
+from loopscan.price import PICO
+from loopscan.run import Run, Spent
+from loopscan.series import Series
+from loopscan.source import Skips
+
+
+@dataclass(slots=True)
+class Fired:
+    """An exit that fired on a run: the turn, the sends paid by then, their cost, and what stopping would have saved."""
+
+    exit: str
+    turn: int
+    paid_sends: int
+    usd: int
+    saved_turns: int
+    saved_usd: int
+    false_stop: bool
+    rule: str | None = None
+
+
+@dataclass(slots=True)
+class Waste:
+    """Paid sends that bought nothing, and their tokens and picodollars."""
+
+    turns: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    usd: int = 0
+
+
+@dataclass(slots=True)
+class RunReport:
+    """One run as reported. Money in picodollars; see `record` for the public form."""
+
+    run: str
+    session: str | None
+    parent: str | None
+    source: str
+    format: str
+    model: str | None
+    labels: dict[str, str]
+    started: float | None
+    ended: float | None
+    turns: int
+    calls: int
+    state: str
+    state_source: str
+    blind: bool
+    verdict: str | None
+    episodes: list[Episode]
+    fired: int | None
+    rule: str | None
+    full: int | None
+    series: Series
+    spent: Spent
+    wasted: Waste
+    waiting: Waste
+    notes: list[str]
+    exits: list[Fired] = field(default_factory=list)
+    times_normal: float | None = None
+
+    @property
+    def usd(self) -> int:
+        """Picodollars of all priced sends."""
+        return self.series.usd[-1] if len(self.series) else 0
+
+    @property
+    def tokens(self) -> int:
+        """Input and output tokens of all sends."""
+        return (self.series.input[-1] + self.series.output[-1]) if len(self.series) else 0
+
+    @property
+    def unpriced(self) -> bool:
+        """Whether no send of the run could be priced."""
+        return self.spent.unpriced > 0 and self.spent.unpriced >= self.spent.sends
+
+    @property
+    def priced_usd(self) -> int | None:
+        """Picodollars, or None when unpriced."""
+        return None if self.unpriced else self.usd
+
+    @property
+    def first_exit(self) -> Fired | None:
+        """The exit that would have ended the run first."""
+        return self.exits[0] if self.exits else None
+
+    @property
+    def headline(self) -> Episode | None:
+        """The costliest episode of the run's verdict."""
+        mine = [e for e in self.episodes if e.verdict == self.verdict]
+        return max(mine, key=lambda e: (*_cost_of(self, e), -e.turn), default=None)
+
+
+def _cost_of(report: RunReport, episode: Episode) -> tuple[int, int]:
+    waste = wasted_by(episode, report.series)
+    return waste.usd, waste.turns
+
+
+def wasted_by(episode: Episode, series: Series) -> Waste:
+    """What an episode cost after its firing turn: to the run's end where it was not left, else its repeated turns."""
+    return Waste(*series.between(episode.turn, episode.last if episode.left else len(series)))
+
+
+def _union(spans: list[tuple[int, int]], series: Series) -> Waste:
+    """The sum over turns of (after, last] spans, no turn counted twice."""
+    total, reached = Waste(), 0
+    for after, last in sorted(spans):
+        after = max(after, reached)
+        if last > after:
+            turns, tokens_in, tokens_out, usd = series.between(after, last)
+            total = Waste(total.turns + turns, total.input_tokens + tokens_in, total.output_tokens + tokens_out, total.usd + usd)
+            reached = last
+    return total
+
+
+def _spans(episodes: list[Episode], end: int, verdicts: tuple[str, ...]) -> list[tuple[int, int]]:
+    return [(e.turn, e.last if e.left else end) for e in episodes if e.verdict in verdicts]
+
+
+def finished(run: Run) -> RunReport:
+    """The report of a run whose log is over. Exits and `times_normal` come later: they need the whole scan."""
+    state, state_source = run.ended_as()
+    episodes, series = run.progress.tracker.episodes, run.series
+    end = len(series)
+    costly = _spans(episodes, end, ("recovered", "suspect", "stuck"))
+    wasted = _union(costly, series)
+    both = _union(costly + _spans(episodes, end, ("waited",)), series)
+    waiting = Waste(both.turns - wasted.turns, both.input_tokens - wasted.input_tokens,
+                    both.output_tokens - wasted.output_tokens, both.usd - wasted.usd)  # fmt: skip
+    notes = list(run.notes)
+    if run.gap[0] >= 60:
+        notes.append(f"longest gap: {_duration(run.gap[0])} before turn {run.gap[1]}")
+    if run.compactions:
+        notes.append(f"compacted {run.compactions}x")
+    if run.progress.tracker.dropped:
+        notes.append(f"{run.progress.tracker.dropped} further episodes not listed")
+    verdict = worst(episodes)
+    return RunReport(
+        run.id, run.session, run.parent, run.source, run.format,
+        run.models.most_common(1)[0][0] if run.models else None, run.labels, run.started, run.ended,
+        run.turns, run.calls, state, state_source, run.blind,
+        None if run.blind and verdict == "clean" else verdict,
+        episodes, run.progress.fired, run.progress.rule, run.full, series, run.spent, wasted, waiting, notes,
+    )  # fmt: skip
+
+
+def _duration(seconds: float) -> str:
+    hours, rest = divmod(round(seconds), 3600)
+    minutes, secs = divmod(rest, 60)
+    return f"{hours}h{minutes:02d}m" if hours else f"{minutes}m{secs:02d}s"
+
+
+def evaluate(report: RunReport, caps: Caps) -> None:
+    """Fill in the exits that fired on a run under `caps`, smallest turn first."""
+    done, series = report.state == "done", report.series
+    sends = series.sends(len(series))
+    report.exits = []
+    for exit_ in caps.exits():
+        turn = first_turn(exit_, series, report.fired, report.full, done)
+        if turn is None:
+            continue
+        at = turn - 1 if exit_.name == "context_full" else turn
+        paid, usd = series.sends(at), series.usd[at - 1] if at else 0
+        report.exits.append(
+            Fired(exit_.name, turn, paid, usd, sends - paid, report.usd - usd, done and report.verdict != "stuck",
+                  report.rule if exit_.name == "no_progress" else None)  # fmt: skip
+        )
+    report.exits.sort(key=lambda f: (f.turn, ORDER.index(f.exit)))
+
+
+@dataclass(slots=True)
+class Report:
+    """A finished scan: its runs, what was skipped, the caps used and how they came about."""
+
+    runs: list[RunReport]
+    skipped: Skips
+    caps: Caps
+    settings: dict[str, Any] = field(default_factory=dict)
+    not_logs: list[str] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+
+    def totals(self) -> dict[str, Any]:
+        """Counts and sums over the runs; dollars exact, None where every send is unpriced."""
+        runs = self.runs
+        sends = sum(r.spent.sends for r in runs)
+        unpriced = sum(r.spent.unpriced for r in runs)
+        priced = sends == 0 or unpriced < sends
+        exits = Counter(r.exits[0].exit for r in runs if r.exits)
+        return {
+            "runs": len(runs),
+            "states": dict(Counter(r.state for r in runs).most_common()),
+            "verdicts": {v: n for v in reversed(VERDICTS) if (n := sum(r.verdict == v for r in runs))},
+            "blind": sum(r.blind for r in runs),
+            "first_exits": {name: exits[name] for name in ORDER if name in exits},
+            "turns": sum(r.turns for r in runs),
+            "calls": sum(r.calls for r in runs),
+            "sends": sends,
+            "input_tokens": sum(r.spent.input or 0 for r in runs),
+            "output_tokens": sum(r.spent.output or 0 for r in runs),
+            "usd": dollars(sum(r.usd for r in runs)) if priced else None,
+            "wasted_turns": sum(r.wasted.turns for r in runs),
+            "wasted_usd": dollars(sum(r.wasted.usd for r in runs)) if priced else None,
+            "waiting_turns": sum(r.waiting.turns for r in runs),
+            "waiting_usd": dollars(sum(r.waiting.usd for r in runs)) if priced else None,
+            "unpriced_sends": unpriced,
+        }
+
+
+def dollars(pico: int | None) -> float | None:
+    """Picodollars as dollars: the nearest float, whose shortest form is the exact amount."""
+    return None if pico is None else pico / PICO
+
+
+def iso(moment: float | None) -> str | None:
+    """Epoch seconds as ISO 8601 in UTC."""
+    if moment is None:
+        return None
+    try:
+        stamp = datetime.fromtimestamp(moment, UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
+    return stamp.isoformat(timespec="milliseconds" if stamp.microsecond else "seconds").replace("+00:00", "Z")

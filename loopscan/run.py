@@ -1,0 +1,192 @@
+"""One open run: what the engine keeps of it while its turns come in."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from loopscan.key import Keyer
+from loopscan.model import MISSING, End, Turn, Usage
+from loopscan.price import PICO, Price
+from loopscan.progress import Progress
+from loopscan.series import Series
+from loopscan.settings import Settings
+
+PriceOf = Callable[[str | None, float | None], Price | None]
+"""Model id and epoch seconds of a send -> its price, None if unknown."""
+
+OVERFLOW_WORDS = ("context length", "context_length", "context window", "prompt is too long", "maximum context", "too many tokens")
+
+
+@dataclass(slots=True)
+class Spent:
+    """Tokens of a run by class; a class nobody recorded stays None. `sources`: how the sends were priced."""
+
+    sends: int = 0
+    input: int | None = None
+    cache_read: int | None = None
+    cache_write: int | None = None
+    cache_write_1h: int | None = None
+    output: int | None = None
+    unpriced: int = 0
+    usage_sources: Counter[str] = field(default_factory=Counter)
+    prices: Counter[str] = field(default_factory=Counter)
+
+    def add(self, usage: Usage) -> None:
+        """Add the recorded or modelled usage of a send."""
+        for name in ("input", "cache_read", "cache_write", "cache_write_1h", "output"):
+            new = getattr(usage, name)
+            if new is not None:
+                setattr(self, name, (getattr(self, name) or 0) + new)
+
+
+@dataclass(slots=True)
+class Last:
+    """The newest turn of a run: number of calls, how many of them (or the text) were not recorded."""
+
+    calls: int
+    unseen: int
+    failed: bool
+    overflow: bool
+
+
+@dataclass(slots=True)
+class Run:
+    """One run, turn by turn. Memory: the window, and a few numbers per turn."""
+
+    id: str
+    format: str
+    source: str
+    session: str | None
+    settings: Settings
+    progress: Progress
+    prompt: str | int | None = None
+    parent: str | None = None
+    labels: dict[str, str] = field(default_factory=dict)
+    models: Counter[str] = field(default_factory=Counter)
+    started: float | None = None
+    ended: float | None = None
+    gap: tuple[float, int] = (0.0, 0)
+    turns: int = 0
+    calls: int = 0
+    unseen: int = 0
+    """Calls and texts whose content was never recorded, but for those of the last turn."""
+    seen: int = 0
+    series: Series = field(default_factory=Series)
+    spent: Spent = field(default_factory=Spent)
+    full: int | None = None
+    compactions: int = 0
+    state: str | None = None
+    notes: list[str] = field(default_factory=list)
+    last: Last | None = None
+
+    def push(self, turn: Turn, price_of: PriceOf) -> None:
+        """Take the run's next turn."""
+        self.turns += 1
+        self.calls += len(turn.calls)
+        self.state = None
+        if self.last is not None:
+            self.unseen += self.last.unseen
+            self.seen += max(self.last.calls, 1) - self.last.unseen
+        self._clock(turn)
+        self._describe(turn)
+        self.progress.push(self.progress.keyer.action(turn))
+        self._pay(turn, price_of)
+        unseen = sum(c.result is MISSING for c in turn.calls) if turn.calls else int(turn.text is None and not turn.failed)
+        self.last = Last(len(turn.calls), unseen, turn.failed, turn.failed and overflows(turn.fault))
+
+    def _clock(self, turn: Turn) -> None:
+        if turn.time is None:
+            return
+        if self.started is None:
+            self.started = turn.time
+        elif self.ended is not None and turn.time - self.ended > self.gap[0]:
+            self.gap = (turn.time - self.ended, self.turns)
+        self.ended = max(turn.time, self.ended or turn.time)
+
+    def _describe(self, turn: Turn) -> None:
+        if turn.model:
+            self.models[turn.model] += 1
+        self.parent = self.parent or turn.parent
+        self.session = self.session or turn.session
+        if turn.labels:
+            self.labels = {**turn.labels, **self.labels}
+        self.compactions += turn.compacted
+
+    def _pay(self, turn: Turn, price_of: PriceOf) -> None:
+        usage, source = turn.usage, "recorded"
+        if usage is None and not turn.failed and self.settings.base is not None:
+            usage = Usage(self.settings.base + self.settings.growth * (self.turns - 1), self.settings.out)
+            source = "modelled"
+        paid = not turn.failed or usage is not None
+        price = price_of(turn.model, turn.time)
+        usd = 0
+        if paid:
+            usd = self._usd(usage, price)
+            self.spent.sends += 1
+            if usage is not None:
+                self.spent.add(usage)
+                self.spent.usage_sources[source] += 1
+        window = self.settings.context_window or turn.window or (price.window if price else None)
+        if self.full is None:
+            self._check_window(turn, usage, window)
+        tokens_in, tokens_out = (usage.input or 0, usage.output or 0) if usage else (0, 0)
+        elapsed = turn.time - self.started if turn.time is not None and self.started is not None else 0.0
+        self.series.push(tokens_in, tokens_out, usd, elapsed, paid)
+
+    def _usd(self, usage: Usage | None, price: Price | None) -> int:
+        if usage is not None and price is not None and (usage.input is not None or usage.output is not None):
+            self.spent.prices[price.source] += 1
+            return price.cost(
+                usage.input or 0, usage.cache_read, usage.cache_write, usage.cache_write_1h, usage.output
+            )
+        if usage is not None and usage.usd is not None:
+            self.spent.prices["recorded"] += 1
+            return round(usage.usd * PICO)
+        self.spent.unpriced += 1
+        return 0
+
+    def _check_window(self, turn: Turn, usage: Usage | None, window: int | None) -> None:
+        refused = turn.failed and overflows(turn.fault)
+        if refused or (window is not None and usage is not None and (usage.input or 0) >= window):
+            self.full = self.turns
+
+    def end(self, end: End) -> None:
+        """Take the log's own word on how the run ended."""
+        self.state = end.state
+        if end.note and end.note != end.state:
+            self.notes.append(f"ended: {end.note}")
+        if end.time is not None:
+            self.ended = max(end.time, self.ended or end.time)
+
+    def ended_as(self) -> tuple[str, str]:
+        """State and its source: what the log says, else what the last turn shows."""
+        if self.state is not None:
+            return self.state, "recorded"
+        last = self.last
+        if last is None:
+            return "cut", "inferred"
+        if last.failed:
+            return ("context_full" if last.overflow else "error"), "inferred"
+        return ("done" if not last.calls and not last.unseen else "cut"), "inferred"
+
+    @property
+    def blind(self) -> bool:
+        """Whether most of the run's calls hold no recorded content (an open last turn apart)."""
+        unseen, seen, last = self.unseen, self.seen, self.last
+        if last is not None and not last.calls:
+            unseen, seen = unseen + last.unseen, seen + 1 - last.unseen
+        return unseen > seen
+
+
+def overflows(fault: object) -> bool:
+    """Whether an error says that the prompt did not fit the context window."""
+    text = str(fault).lower()
+    return any(words in text for words in OVERFLOW_WORDS)
+
+
+def new_run(turn: Turn, run_id: str, format_name: str, source: str, keyer: Keyer, settings: Settings) -> Run:
+    """A run that starts with `turn` (which is not pushed yet)."""
+    progress = Progress(keyer, settings.window, settings.copies, settings.repeat_limit)
+    return Run(run_id, format_name, source, turn.session, settings, progress, turn.prompt)

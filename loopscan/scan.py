@@ -1,0 +1,100 @@
+"""One scan from paths to a report: open, tell the format, read, audit."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from loopscan.audit import Audit, unpriced
+from loopscan.errors import InputError
+from loopscan.formats import FORMATS, Scan, detect, load
+from loopscan.report import Report
+from loopscan.run import PriceOf
+from loopscan.settings import Settings
+from loopscan.source import Blob, Head, Input, Skips, expand, open_input
+
+
+@dataclass(slots=True)
+class Inputs:
+    """What to read: paths as given, the format where it is forced, and the user's own field names.
+
+    `say`: where one-line messages go (skips, unknown inputs); None = nowhere.
+    """
+
+    paths: list[str]
+    format: str | None = None
+    field_map: dict[str, str] = field(default_factory=dict)
+    say: Callable[[str], None] | None = None
+
+
+def audit(
+    paths: Iterable[str | os.PathLike[str]] | str | os.PathLike[str],
+    settings: Settings | None = None,
+    *,
+    price_of: PriceOf = unpriced,
+    format: str | None = None,  # noqa: A002
+) -> Report:
+    """Audit files, folders, globs or `-`. Raises InputError, UsageError.
+
+    `price_of(model, epoch_seconds)` gives the price of a send (`loopscan.price`); by default sends are unpriced.
+    """
+    given = [paths] if isinstance(paths, (str, os.PathLike)) else paths
+    return run(Inputs([os.fspath(p) for p in given], format), settings or Settings(), price_of)
+
+
+def run(inputs: Inputs, settings: Settings, price_of: PriceOf) -> Report:
+    """Audit the inputs. Raises InputError when a named input cannot be read and nothing else was."""
+    scan = Scan(Skips(inputs.say), settings.exact, inputs.field_map)
+    engine = Audit(settings, price_of, scan)
+    forced = load(inputs.format) if inputs.format else None
+    not_logs: list[str] = []
+    failures: list[str] = []
+    read = 0
+    for item in expand(inputs.paths):
+        try:
+            name, blob = _open(item, inputs.format)
+        except InputError as err:
+            failures.append(str(err))
+            _say(inputs, str(err))
+            continue
+        if name is None:
+            message = unknown(item.path, blob.head)
+            if item.named and not _is_empty(blob.head):
+                failures.append(message)
+                _say(inputs, message)
+            elif item.named:
+                read += 1
+                _say(inputs, f"{item.path}: empty, no turn in it")
+            else:
+                not_logs.append(item.path)
+        else:
+            engine.read(blob, name, forced or load(name))
+            read += 1
+        blob.close()
+    if failures and not read:
+        raise InputError(failures[0] if len(failures) == 1 else f"none of {len(failures)} inputs could be read")
+    report = engine.finish()
+    report.not_logs, report.failures = not_logs, failures
+    return report
+
+
+def _say(inputs: Inputs, message: str) -> None:
+    if inputs.say is not None:
+        inputs.say(message)
+
+
+def _open(item: Input, forced: str | None) -> tuple[str | None, Blob]:
+    blob = open_input(item)
+    return forced or detect(blob.head), blob
+
+
+def _is_empty(head: Head) -> bool:
+    return not head.raw.strip(b"\xef\xbb\xbf \t\r\n\x00")
+
+
+def unknown(path: str, head: Head) -> str:
+    """The line about an input of no known format, with the first keys it holds."""
+    keys = ", ".join(list(head.first)[:8])
+    found = f"its first keys are {keys}" if keys else "it does not begin with a JSON object"
+    return f"{path}: no known log format: {found}; name one with --from ({', '.join(FORMATS)}) or map fields with --map"

@@ -1,0 +1,43 @@
+"""What can be set: the detector, the exits, the cost model. Plain data, no reading of files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Auto = Literal["auto"]
+
+
+@dataclass(slots=True, frozen=True)
+class CapSettings:
+    """The caps as asked for: a number, `auto` (worked out from the scan's own done runs) or None = off.
+
+    `turns` count, `tokens` count, `usd` picodollars, `seconds` of log time.
+    """
+
+    turns: int | Auto | None = "auto"
+    tokens: int | Auto | None = "auto"
+    usd: int | Auto | None = "auto"
+    seconds: float | Auto | None = "auto"
+
+
+@dataclass(slots=True, frozen=True)
+class Settings:
+    """How runs are read and judged.
+
+    `per`: whether a session is split into one run per user prompt. `context_window`: tokens; None = what the log
+    or the price table says. `base`, `growth`, `out`: the cost model for sends without recorded usage, in tokens;
+    base None = such sends are not modelled.
+    """
+
+    window: int = 20
+    copies: int = 2
+    exact: bool = False
+    repeat_limit: int = 0
+    caps: CapSettings = CapSettings()
+    context_window: int | None = None
+    base: int | None = None
+    growth: int = 500
+    out: int = 0
+    per: Literal["prompt", "session"] = "prompt"
+    idle: float | None = None
