@@ -57,7 +57,7 @@ class Overflow:
 def overflow(loop: Loop, window: int, reserve: int = 0) -> Overflow | None:
     """The first send with x_n + reserve >= W: n* = ceil((W - reserve - b)/g) + 1, after n* - 1 paid sends.
 
-    A base that fills the window is rejected at once (n* = 1, none paid); a loop that does not grow, never (None).
+    A base that fills the window is rejected at once (n* = 1, none paid); without growth no send is (None).
     `reserve` is the room that the output takes from the window.
     """
     room = window - reserve - loop.base
@@ -118,7 +118,7 @@ def _least_turn(first: int, step: int, target: int) -> int | None:
 
 @dataclass(slots=True, frozen=True)
 class Waste:
-    """Tokens sent after a turn: `history` as it stood there, sent again, and `own_growth`, what the loop added."""
+    """Tokens sent after a turn: `history` re-sent as it stood there, `own_growth` added by the loop since."""
 
     turns: int
     history: int

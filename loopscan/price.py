@@ -33,6 +33,10 @@ class Rates:
     cache_write: Rate
     cache_write_1h: Rate
 
+    def by_name(self) -> dict[str, Rate]:
+        """The five rates under their field names."""
+        return {name: getattr(self, name) for name in Rates.__slots__}
+
 
 @dataclass(slots=True, frozen=True, kw_only=True)
 class Tier(Rates):
@@ -46,7 +50,7 @@ class Price(Rates):
     """The price of a model.
 
     `tiers`: ascending by `above`. `window`: context window in tokens. `source`: where the price comes from
-    ("flags", "file:prices.toml", "builtin:2026-11-30", "live:genai-prices 0.2.3"). `model`: the id that matched
+    ("flags", "file:prices.toml", "builtin:2026-11-30", "live:genai-prices 0.2.3"). `model`: the id matched
     there, None for flags. `assumed`: the classes the source did not state and that took a default.
     """
 
@@ -57,7 +61,7 @@ class Price(Rates):
     assumed: tuple[str, ...] = ()
 
     def at(self, prompt: int) -> Rates:
-        """The rates of a request with `prompt` tokens of input, cached included; a threshold itself is below."""
+        """The rates of a request with `prompt` tokens of input, cached included; a threshold is still below."""
         rates: Rates = self
         for tier in self.tiers:
             if prompt <= tier.above:
@@ -98,11 +102,7 @@ def rate(usd_per_million: str | int | float | Decimal | Fraction) -> Rate:
     Raises ValueError for what is no finite number >= 0.
     """
     try:
-        exact = (
-            usd_per_million
-            if isinstance(usd_per_million, Fraction)
-            else Fraction(Decimal(str(usd_per_million)))
-        )
+        exact = usd_per_million if isinstance(usd_per_million, Fraction) else Fraction(Decimal(str(usd_per_million)))
     except (InvalidOperation, ValueError, OverflowError) as problem:
         raise ValueError(f"not a price: {usd_per_million!r}") from problem
     if exact < 0:
@@ -133,9 +133,7 @@ def stated(
         "cache_write_1h": DEFAULT_CACHE_WRITE_1H,
     }
     parts = {name: whole(input * defaults[name]) if value is None else value for name, value in given.items()}
-    return Rates(input=input, output=output, **parts), tuple(
-        name for name, value in given.items() if value is None
-    )
+    return Rates(input=input, output=output, **parts), tuple(name for name, value in given.items() if value is None)
 
 
 def picodollars(usd: str | int | float | Decimal) -> int:
