@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from math import isqrt
 from typing import TYPE_CHECKING
 
+from loopscan.price import nearest
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -81,11 +83,11 @@ def token_turn(loop: Loop, budget: int) -> int | None:
 def cost_turn(loop: Loop, price: Price, budget: int) -> int | None:
     """The first turn by which p S(t) + q o t reaches a budget in picodollars; turn t itself is paid."""
     spent = 0
-    for first, last, rates in tier_spans(loop, price):
+    for first, last, rates in _open_spans(loop, price):
         scale = _scale(rates)
         start = (send_input(loop, first) * rates.input + loop.output * rates.output) * scale
         step = loop.growth * rates.input * scale
-        turn = _least_turn(int(start), int(step), (budget - spent) * scale)
+        turn = _least_turn(nearest(start), nearest(step), (budget - spent) * scale)
         if turn is not None and (last is None or first + turn - 1 <= last):
             return first + turn - 1
         if last is not None:
@@ -146,27 +148,31 @@ def waste(loop: Loop, turns: int, after: int) -> Waste:
     )
 
 
-def tier_spans(loop: Loop, price: Price, turns: int | None = None) -> Iterator[tuple[int, int | None, Rates]]:
-    """(first turn, last turn, rates) of the stretches of the loop between price thresholds.
+def tier_spans(loop: Loop, price: Price, turns: int) -> Iterator[tuple[int, int, Rates]]:
+    """(first turn, last turn, rates) of the stretches of a loop of N turns between the price's thresholds.
 
     The whole request takes the rates of its prompt, so send n is in the upper tier from x_n > threshold on:
-    n > (threshold - b)/g + 1. The last turn is None where `turns` is None and nothing ends the stretch.
+    n > (threshold - b)/g + 1.
     """
-    first = 1
-    while turns is None or first <= turns:
-        prompt = send_input(loop, first)
-        rates = price.at(prompt)
-        last = turns
-        if loop.growth:
-            edges = [send for tier in price.tiers if (send := _last_below(loop, tier.above, prompt)) >= first]
-            last = min([*edges, turns] if turns is not None else edges, default=None)
-        yield first, last, rates
-        if last is None:
+    for first, last, rates in _open_spans(loop, price):
+        if first > turns:
             return
-        first = last + 1
+        yield first, turns if last is None else min(last, turns), rates
 
 
-def _last_below(loop: Loop, above: int, prompt: int) -> int:
+def _open_spans(loop: Loop, price: Price) -> Iterator[tuple[int, int | None, Rates]]:
+    """The stretches of a loop without an end; the last one's last turn is None."""
+    first = 1
+    last: int | None = 0
+    while last is not None:
+        prompt = send_input(loop, first)
+        edges = (_last_beside(loop, tier.above, prompt) for tier in price.tiers if loop.growth)
+        last = min((send for send in edges if send >= first), default=None)
+        yield first, last, price.at(prompt)
+        first = (last or 0) + 1
+
+
+def _last_beside(loop: Loop, above: int, prompt: int) -> int:
     """The last send on the side of a threshold where `prompt` is, or 0 if the loop moves away from it."""
     if loop.growth > 0:
         return (above - loop.base) // loop.growth + 1 if prompt <= above else 0
@@ -175,10 +181,8 @@ def _last_below(loop: Loop, above: int, prompt: int) -> int:
 
 def span_cost(loop: Loop, rates: Rates, first: int, last: int) -> int:
     """Picodollars of the sends first..last under one set of rates, nothing cached: p S + q o n."""
-    total = (
-        total_input(loop, last, first - 1) * rates.input + total_output(loop, last, first - 1) * rates.output
-    )
-    return total if isinstance(total, int) else round(total)
+    sent, written = total_input(loop, last, first - 1), total_output(loop, last, first - 1)
+    return nearest(sent * rates.input + written * rates.output)
 
 
 def uncached_cost(loop: Loop, price: Price, turns: int, after: int = 0) -> int:
@@ -186,7 +190,7 @@ def uncached_cost(loop: Loop, price: Price, turns: int, after: int = 0) -> int:
     return sum(
         span_cost(loop, rates, max(first, after + 1), last)
         for first, last, rates in tier_spans(loop, price, turns)
-        if last is not None and last > after
+        if last > after
     )
 
 

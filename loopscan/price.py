@@ -93,7 +93,7 @@ class Price(Rates):
             + hour * rates.cache_write_1h
             + (output or 0) * rates.output
         )
-        return total if isinstance(total, int) else round(total)
+        return nearest(total)
 
 
 def rate(usd_per_million: str | int | float | Decimal | Fraction) -> Rate:
@@ -108,6 +108,11 @@ def rate(usd_per_million: str | int | float | Decimal | Fraction) -> Rate:
     if exact < 0:
         raise ValueError(f"a price cannot be negative: {usd_per_million!r}")
     return whole(exact * 1_000_000)
+
+
+def nearest(total: Rate) -> int:
+    """A sum in picodollars as an int; only fractional rates need rounding."""
+    return total if isinstance(total, int) else round(total)
 
 
 def whole(value: Fraction) -> Rate:
