@@ -1,0 +1,95 @@
+"""Databases as logs: opened read-only so that nothing is ever written beside them, rows read one by one."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Final
+
+from loopscan.decode import BadJSON, loads
+from loopscan.model import JSON
+from loopscan.source import Blob, Skips
+
+MAGIC: Final = b"SQLite format 3\x00"
+_TABLE: Final = re.compile(rb"CREATE TABLE (?:IF NOT EXISTS )?[\"'`\[]?(\w+)")
+
+
+def tables_in(raw: bytes) -> frozenset[str]:
+    """The tables whose definitions stand in the first pages of a database; empty for any other bytes."""
+    if not raw.startswith(MAGIC):
+        return frozenset()
+    return frozenset(name.decode() for name in _TABLE.findall(raw))
+
+
+class Database:
+    """An open database. A row or page that cannot be read is a skip, not an error."""
+
+    def __init__(self, connection: sqlite3.Connection, name: str, skips: Skips) -> None:
+        self._connection, self._name, self._skips = connection, name, skips
+
+    def columns(self, table: str) -> frozenset[str]:
+        """The columns of a table; empty if there is no such table."""
+        return frozenset(str(row[1]) for row in self.rows(f"PRAGMA table_info({table})"))
+
+    def rows(self, query: str, *values: object) -> Iterator[tuple[JSON, ...]]:
+        """The rows of a query, as far as they can be read."""
+        try:
+            yield from self._connection.execute(query, values)
+        except (sqlite3.Error, UnicodeDecodeError) as err:
+            self._skips.add(self._name, None, f"database cannot be read further: {err}; check or repair it")
+
+    def document(self, text: JSON, place: str) -> dict[str, JSON]:
+        """The JSON object in a column; empty, and a skip, if there is none."""
+        try:
+            value = loads(text if isinstance(text, bytes) else str(text).encode("utf-8", "surrogatepass"))
+        except BadJSON as err:
+            value, reason = None, str(err)
+        else:
+            reason = "not an object"
+        if isinstance(value, dict):
+            return value
+        self._skips.add(self._name, None, f"damaged row: {place}: {reason}")
+        return {}
+
+
+@contextmanager
+def opened(blob: Blob, skips: Skips) -> Iterator[Database | None]:
+    """The database of an input, or None, and a skip, if it cannot be opened."""
+    with ExitStack() as stack:
+        try:
+            connection = None if blob.path is None else _connect(blob.path, stack)
+        except (sqlite3.Error, OSError) as err:
+            skips.add(blob.name, None, f"database cannot be opened: {err}; close the program that writes it")
+            connection = None
+        if blob.path is None:
+            skips.add(blob.name, None, "database on standard input: name the file instead")
+        yield None if connection is None else Database(connection, blob.name, skips)
+
+
+def _connect(path: Path, stack: ExitStack) -> sqlite3.Connection:
+    """SQLite itself would put `-shm` and `-wal` files beside a database that no writer has open."""
+    wal, shm = Path(f"{path}-wal"), Path(f"{path}-shm")
+    unmerged = wal.exists() and wal.stat().st_size > 0
+    options = "mode=ro"
+    if unmerged and not shm.exists():
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="loopscan-")))
+        copy = folder / "copy.db"
+        shutil.copyfile(path, copy)
+        shutil.copyfile(wal, f"{copy}-wal")
+        path = copy
+    elif not unmerged and not Path(f"{path}-journal").exists():
+        options = "mode=ro&immutable=1"
+    connection = sqlite3.connect(f"{path.absolute().as_uri()}?{options}", uri=True)
+    stack.callback(connection.close)
+    connection.text_factory = _text
+    connection.execute("SELECT name FROM sqlite_master").fetchone()
+    return connection
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
