@@ -17,7 +17,7 @@ from loopscan.formats import Reader, Scan
 from loopscan.key import Keyer
 from loopscan.model import End, Event, Turn
 from loopscan.report import Report, RunReport, evaluate, finished
-from loopscan.run import PriceOf, Run, new_run
+from loopscan.run import PriceBook, Run, Unpriced, new_run
 from loopscan.settings import Settings
 from loopscan.source import Blob
 
@@ -29,17 +29,12 @@ AUTO_TURNS = 25
 """The turn cap where there are fewer."""
 
 
-def unpriced(_model: str | None, _time: float | None) -> None:
-    """The price of every model where none is known."""
-    return
-
-
 @dataclass(slots=True)
 class Audit:
     """One scan over any number of inputs."""
 
     settings: Settings = field(default_factory=Settings)
-    price_of: PriceOf = unpriced
+    prices: PriceBook = field(default_factory=Unpriced)
     scan: Scan = field(default_factory=Scan)
     reports: list[RunReport] = field(default_factory=list)
     _open: dict[tuple[str, str], Run] = field(default_factory=dict)
@@ -76,7 +71,7 @@ class Audit:
             self._ended.discard(identity)
             self.scan.skips.reopened += 1
         run.prompt = turn.prompt
-        run.push(turn, self.price_of)
+        run.push(turn, self.prices)
 
     def _start(self, turn: Turn, identity: tuple[str, str], source: str) -> Run:
         format_name, run_id = identity
@@ -128,9 +123,7 @@ def link_parents(reports: list[RunReport]) -> None:
         if report.parent is None or parent in ids or parent not in sessions:
             continue
         started = report.started
-        before = [
-            r for r in sessions[parent] if started is None or r.started is None or r.started <= started
-        ]
+        before = [r for r in sessions[parent] if started is None or r.started is None or r.started <= started]
         report.parent = (before[-1] if before else sessions[parent][0]).run
 
 
@@ -197,5 +190,5 @@ def described(settings: Settings, caps: Caps) -> dict[str, object]:
 
 
 def advised_window(settings: Settings, caps: Caps) -> int | None:
-    """The largest window of use under the turn cap: a cycle longer than cap / copies cannot play `copies` times before it."""
+    """The largest window of use: a cycle longer than turn cap / copies cannot play `copies` times before the cap."""
     return None if caps.turns is None else max(settings.copies, caps.turns - caps.turns % settings.copies)

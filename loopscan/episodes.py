@@ -179,9 +179,7 @@ class Tracker:
             if call.error:
                 continue
             inside = episode.outcomes.get(ident)
-            if inside is None or (
-                call.result is not MISSING and self.keyer.call_outcome(ident, call) not in inside
-            ):
+            if inside is None or (call.result is not MISSING and self.keyer.call_outcome(ident, call) not in inside):
                 episode.left_at = self.turn
                 return True
         return False

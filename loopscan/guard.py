@@ -1,10 +1,10 @@
 """The detector and the exits inside a live agent loop: the same objects an audit uses.
 
-    guard = Guard(turn_cap=25, cost_cap=0.50)
-    while (hit := guard.check()) is None:
-        step = agent.step()
-        guard.record(step.tool, step.args, step.result, input_tokens=step.input_tokens)
-    print(hit.exit, hit.turn, hit.reason)
+guard = Guard(turn_cap=25, cost_cap=0.50)
+while (hit := guard.check()) is None:
+    step = agent.step()
+    guard.record(step.tool, step.args, step.result, input_tokens=step.input_tokens)
+print(hit.exit, hit.turn, hit.reason)
 """
 
 from __future__ import annotations
@@ -109,7 +109,12 @@ class Guard:
         self._record(Turn("", made, text), input_tokens, output_tokens, usd, at)
 
     def _record(
-        self, turn: Turn, input_tokens: int | None, output_tokens: int | None, usd: float | None, at: float | None
+        self,
+        turn: Turn,
+        input_tokens: int | None,
+        output_tokens: int | None,
+        usd: float | None,
+        at: float | None,
     ) -> None:
         totals = self._totals
         totals.turn += 1

@@ -80,11 +80,11 @@ class Turn:
 
     `run`: the run id of the log. `session`/`parent`/`labels` may be given on any turn of a run; the first
     value stands. `prompt`: for interactive logs the identity (a line number, a message id) of the user prompt
-    that this turn answers, "" before the first one; None where the log is no interactive session. `text`: what the model wrote
-    (None = content was not captured). `failed`: the model call itself failed; `fault` is the error it
-    returned. `time`: epoch seconds. `window`: the model's context window in tokens where the log states it. `written`: characters
-    the model produced (text, tool arguments, visible thinking), for estimating output tokens.
-    `compacted`: the context was compacted since the turn before.
+    that this turn answers, "" before the first one; None where the log is no interactive session. `text`: what
+    the model wrote (None = content was not captured). `failed`: the model call itself failed; `fault` is the
+    error it returned. `time`: epoch seconds. `window`: the model's context window in tokens where the log states
+    it. `written`: characters the model produced (text, tool arguments, visible thinking), for estimating output
+    tokens. `compacted`: the context was compacted since the turn before.
     """
 
     run: str

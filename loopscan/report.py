@@ -122,7 +122,12 @@ def _union(spans: list[tuple[int, int]], series: Series) -> Waste:
         after = max(after, reached)
         if last > after:
             turns, tokens_in, tokens_out, usd = series.between(after, last)
-            total = Waste(total.turns + turns, total.input_tokens + tokens_in, total.output_tokens + tokens_out, total.usd + usd)
+            total = Waste(
+                total.turns + turns,
+                total.input_tokens + tokens_in,
+                total.output_tokens + tokens_out,
+                total.usd + usd,
+            )
             reached = last
     return total
 
@@ -176,8 +181,16 @@ def evaluate(report: RunReport, caps: Caps) -> None:
         at = turn - 1 if exit_.name == "context_full" else turn
         paid, usd = series.sends(at), series.usd[at - 1] if at else 0
         report.exits.append(
-            Fired(exit_.name, turn, paid, usd, sends - paid, report.usd - usd, done and report.verdict != "stuck",
-                  report.rule if exit_.name == "no_progress" else None)  # fmt: skip
+            Fired(
+                exit_.name,
+                turn,
+                paid,
+                usd,
+                sends - paid,
+                report.usd - usd,
+                done and report.verdict != "stuck",
+                report.rule if exit_.name == "no_progress" else None,
+            )
         )
     report.exits.sort(key=lambda f: (f.turn, ORDER.index(f.exit)))
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from loopscan.key import Keyer
 from loopscan.model import MISSING, End, Turn, Usage
@@ -13,10 +13,35 @@ from loopscan.progress import Progress
 from loopscan.series import Series
 from loopscan.settings import Settings
 
-PriceOf = Callable[[str | None, float | None], Price | None]
-"""Model id and epoch seconds of a send -> its price, None if unknown."""
 
-OVERFLOW_WORDS = ("context length", "context_length", "context window", "prompt is too long", "maximum context", "too many tokens")
+class PriceBook(Protocol):
+    """Where prices and context windows come from (`loopscan.prices.Prices`)."""
+
+    def find(self, model: str | None, time: float | None = None) -> Price | None:
+        """The price of a send by its model and time in epoch seconds; None if unknown."""
+
+    def window(self, model: str | None) -> int | None:
+        """The context window of a model in tokens; None if unknown."""
+
+
+class Unpriced:
+    """Knows no price."""
+
+    def find(self, model: str | None, time: float | None = None) -> Price | None:
+        """None."""
+
+    def window(self, model: str | None) -> int | None:
+        """None."""
+
+
+OVERFLOW_WORDS = (
+    "context length",
+    "context_length",
+    "context window",
+    "prompt is too long",
+    "maximum context",
+    "too many tokens",
+)
 
 
 @dataclass(slots=True)
@@ -81,7 +106,7 @@ class Run:
     notes: list[str] = field(default_factory=list)
     last: Last | None = None
 
-    def push(self, turn: Turn, price_of: PriceOf) -> None:
+    def push(self, turn: Turn, prices: PriceBook) -> None:
         """Take the run's next turn."""
         self.turns += 1
         self.calls += len(turn.calls)
@@ -92,8 +117,10 @@ class Run:
         self._clock(turn)
         self._describe(turn)
         self.progress.push(self.progress.keyer.action(turn))
-        self._pay(turn, price_of)
-        unseen = sum(c.result is MISSING for c in turn.calls) if turn.calls else int(turn.text is None and not turn.failed)
+        self._pay(turn, prices)
+        unseen = (
+            sum(c.result is MISSING for c in turn.calls) if turn.calls else int(turn.text is None and not turn.failed)
+        )
         self.last = Last(len(turn.calls), unseen, turn.failed, turn.failed and overflows(turn.fault))
 
     def _clock(self, turn: Turn) -> None:
@@ -114,13 +141,13 @@ class Run:
             self.labels = {**turn.labels, **self.labels}
         self.compactions += turn.compacted
 
-    def _pay(self, turn: Turn, price_of: PriceOf) -> None:
+    def _pay(self, turn: Turn, prices: PriceBook) -> None:
         usage, source = turn.usage, "recorded"
         if usage is None and not turn.failed and self.settings.base is not None:
             usage = Usage(self.settings.base + self.settings.growth * (self.turns - 1), self.settings.out)
             source = "modelled"
         paid = not turn.failed or usage is not None
-        price = price_of(turn.model, turn.time)
+        price = prices.find(turn.model, turn.time)
         usd = 0
         if paid:
             usd = self._usd(usage, price)
@@ -128,8 +155,8 @@ class Run:
             if usage is not None:
                 self.spent.add(usage)
                 self.spent.usage_sources[source] += 1
-        window = self.settings.context_window or turn.window or (price.window if price else None)
         if self.full is None:
+            window = self.settings.context_window or turn.window or prices.window(turn.model)
             self._check_window(turn, usage, window)
         tokens_in, tokens_out = (usage.input or 0, usage.output or 0) if usage else (0, 0)
         elapsed = turn.time - self.started if turn.time is not None and self.started is not None else 0.0
@@ -138,9 +165,7 @@ class Run:
     def _usd(self, usage: Usage | None, price: Price | None) -> int:
         if usage is not None and price is not None and (usage.input is not None or usage.output is not None):
             self.spent.prices[price.source] += 1
-            return price.cost(
-                usage.input or 0, usage.cache_read, usage.cache_write, usage.cache_write_1h, usage.output
-            )
+            return price.cost(usage.input or 0, usage.cache_read, usage.cache_write, usage.cache_write_1h, usage.output)
         if usage is not None and usage.usd is not None:
             self.spent.prices["recorded"] += 1
             return round(usage.usd * PICO)

@@ -6,11 +6,11 @@ import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from loopscan.audit import Audit, unpriced
+from loopscan.audit import Audit
 from loopscan.errors import InputError
 from loopscan.formats import FORMATS, Scan, detect, load
 from loopscan.report import Report
-from loopscan.run import PriceOf
+from loopscan.run import PriceBook, Unpriced
 from loopscan.settings import Settings
 from loopscan.source import Blob, Head, Input, Skips, expand, open_input
 
@@ -32,21 +32,21 @@ def audit(
     paths: Iterable[str | os.PathLike[str]] | str | os.PathLike[str],
     settings: Settings | None = None,
     *,
-    price_of: PriceOf = unpriced,
+    prices: PriceBook | None = None,
     format: str | None = None,  # noqa: A002
 ) -> Report:
     """Audit files, folders, globs or `-`. Raises InputError, UsageError.
 
-    `price_of(model, epoch_seconds)` gives the price of a send (`loopscan.price`); by default sends are unpriced.
+    `prices` prices the sends (`loopscan.prices.from_options`); by default they are unpriced.
     """
     given = [paths] if isinstance(paths, (str, os.PathLike)) else paths
-    return run(Inputs([os.fspath(p) for p in given], format), settings or Settings(), price_of)
+    return run(Inputs([os.fspath(p) for p in given], format), settings or Settings(), prices or Unpriced())
 
 
-def run(inputs: Inputs, settings: Settings, price_of: PriceOf) -> Report:
+def run(inputs: Inputs, settings: Settings, prices: PriceBook) -> Report:
     """Audit the inputs. Raises InputError when a named input cannot be read and nothing else was."""
     scan = Scan(Skips(inputs.say), settings.exact, inputs.field_map)
-    engine = Audit(settings, price_of, scan)
+    engine = Audit(settings, prices, scan)
     forced = load(inputs.format) if inputs.format else None
     not_logs: list[str] = []
     failures: list[str] = []

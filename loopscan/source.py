@@ -212,7 +212,7 @@ class Blob:
         ahead, self._ahead = self._ahead, b""
         cut = ahead.rfind(b"\n") + 1
         n = 0
-        for n, line in enumerate(ahead[:cut].split(b"\n")[:-1], 1):  # noqa: B007
+        for n, line in enumerate(ahead[:cut].split(b"\n")[:-1], 1):
             if line and not line.isspace():
                 yield n, line
         rest = ahead[cut:]

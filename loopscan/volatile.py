@@ -14,12 +14,15 @@ from loopscan.decode import canonical, embedded
 from loopscan.model import JSON
 
 FIELDS: Final = frozenset(
-    "timestamp ts time datetime date now created_at createdat updated_at updatedat started_at startedat ended_at "
-    "endedat finished_at finishedat completed_at completedat server_time servertime duration durationms "
-    "duration_ms duration_seconds elapsed elapsed_ms elapsed_seconds elapsedms latency latency_ms latencyms took "
-    "took_ms execution_time execution_time_ms wall_time request_id requestid req_id x-request-id trace_id traceid "
-    "span_id spanid correlation_id correlationid message_id messageid msg_id tool_call_id toolcallid call_id "
-    "callid tool_use_id toolu_id invocation_id pid process_id processid ppid nonce etag".split()
+    (
+        "timestamp ts created_at createdat updated_at updatedat started_at "
+        "startedat ended_at endedat finished_at finishedat completed_at completedat server_time "
+        "servertime duration durationms duration_ms duration_seconds elapsed elapsed_ms elapsed_seconds "
+        "elapsedms latency latency_ms latencyms took took_ms execution_time execution_time_ms wall_time "
+        "request_id requestid req_id x-request-id trace_id traceid span_id spanid correlation_id "
+        "correlationid message_id messageid msg_id tool_call_id toolcallid call_id callid tool_use_id "
+        "toolu_id invocation_id pid process_id processid ppid nonce etag"
+    ).split()
 )
 """Names (lower case) of JSON fields that say when, how fast or under which delivery a result came."""
 

@@ -1,0 +1,21 @@
+"""`python -m loopscan` and the `loopscan` command."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> None:
+    """Run the command line. `--version` alone is answered before anything heavy is imported."""
+    if sys.argv[1:] in (["--version"], ["-V"]):
+        from loopscan._version import __version__
+
+        print(f"loopscan {__version__}")
+        return
+    from loopscan.cli import run
+
+    sys.exit(run())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,136 @@
+"""The command line: options to settings, a scan, a renderer, an exit code. No logic beyond the wiring."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from loopscan import cli_options as o
+from loopscan.errors import LoopscanError
+
+app = typer.Typer(
+    name="loopscan",
+    help="Find the agent runs that went round in circles, what they cost, and which exit would have ended them first.",
+    no_args_is_help=True,
+    add_completion=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+
+
+def run(argv: list[str] | None = None) -> int:
+    """Run the command line; the exit code of DESIGN section 7."""
+    try:
+        code = app(argv, standalone_mode=False, prog_name="loopscan")
+    except LoopscanError as err:
+        print(f"loopscan: {err}", file=sys.stderr)
+        return err.exit_code
+    except typer.Exit as stop:
+        return stop.exit_code
+    except (KeyboardInterrupt, typer.Abort):
+        print("loopscan: stopped", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as err:  # noqa: BLE001 - the outermost function: usage errors of the parser, else re-raised
+        return _usage(err)
+    return code if isinstance(code, int) else 0
+
+
+def _usage(err: Exception) -> int:
+    """Print a parser's usage error; anything else is a fault of ours and is raised."""
+    message = getattr(err, "format_message", None)
+    if message is None:
+        raise err
+    print(f"loopscan: {message()} (see --help)", file=sys.stderr)
+    return 2
+
+
+@app.callback()
+def _root(
+    version: Annotated[bool, typer.Option("--version", "-V", help="Print the version.", is_eager=True)] = False,
+) -> None:
+    if version:
+        from loopscan._version import __version__
+
+        print(f"loopscan {__version__}")
+        raise typer.Exit
+
+
+@app.command()
+def audit(
+    paths: o.Paths = None,
+    window: o.Window = 20,
+    copies: o.Copies = 2,
+    exact: o.Exact = False,
+    repeat_limit: o.RepeatLimit = 0,
+    turn_cap: o.TurnCap = "auto",
+    token_cap: o.TokenCap = "auto",
+    cost_cap: o.CostCap = "auto",
+    time_cap: o.TimeCap = "auto",
+    context_window: o.ContextWindow = None,
+    p_in: o.PIn = None,
+    p_out: o.POut = None,
+    p_cache_read: o.PCacheRead = None,
+    p_cache_write: o.PCacheWrite = None,
+    p_cache_write_1h: o.PCacheWrite1h = None,
+    base: o.Base = None,
+    growth: o.Growth = 500,
+    out: o.Out = 0,
+    from_: o.From = None,
+    map_: o.Map = None,
+    per: o.Per = o.PerChoice.prompt,
+    idle: o.Idle = None,
+    only: o.Only = None,
+    limit: o.Limit = None,
+    detail: o.Detail = 3,
+    format_: o.Format = o.FormatChoice.table,
+    output: o.Output = None,
+    strict: o.Strict = False,
+) -> int:
+    """Audit logs: per run how it ended, where it repeats, what that wasted, and which exit would have fired first."""
+    given = o.Given(**_given(locals()))
+    from loopscan.cli_audit import audit_command
+
+    return audit_command(given)
+
+
+@app.command()
+def cost(
+    paths: o.Paths = None,
+    p_in: o.PIn = None,
+    p_out: o.POut = None,
+    p_cache_read: o.PCacheRead = None,
+    p_cache_write: o.PCacheWrite = None,
+    p_cache_write_1h: o.PCacheWrite1h = None,
+    base: o.Base = None,
+    growth: o.Growth = 500,
+    out: o.Out = 0,
+    context_window: o.ContextWindow = None,
+    no_progress: o.NoProgressAt = 3,
+    turn_cap: o.TurnCap = "auto",
+    token_cap: o.TokenCap = "auto",
+    cost_cap: o.CostCap = "auto",
+    normal: o.Normal = 6,
+    window: o.Window = 20,
+    copies: o.Copies = 2,
+    from_: o.From = None,
+    map_: o.Map = None,
+    per: o.Per = o.PerChoice.prompt,
+    limit: o.Limit = None,
+    output: o.Output = None,
+) -> int:
+    """Without a path: the quadratic cost model worked out. With paths: what each run cost, fitted and measured."""
+    given = o.Given(**_given(locals()))
+    from loopscan.cli_cost import cost_command
+
+    return cost_command(given)
+
+
+def _given(values: dict[str, Any]) -> dict[str, Any]:
+    """The parameters of a command under the names of `Given`."""
+    return {k if k == "from_" else k.rstrip("_"): v for k, v in values.items()}

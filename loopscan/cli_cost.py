@@ -1,0 +1,55 @@
+"""`loopscan cost`: the worked model without a path, the money of real runs with one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from loopscan.cli_audit import cap_count, cap_usd, opened, options, prices, scanned
+from loopscan.cost import Loop
+from loopscan.errors import UsageError
+from loopscan.worked import Case
+
+if TYPE_CHECKING:
+    from loopscan.cli_options import Given
+
+BASE, WINDOW, TURN_CAP, TOKEN_CAP = 3_000, 200_000, 15, 100_000
+"""The worked case unless said otherwise: a support bot's loop and a 200k model."""
+
+
+def cost_command(given: Given) -> int:
+    """Render the worked case or the money of the inputs."""
+    if given.paths or given.from_:
+        from loopscan.render import cost
+
+        report = scanned(given)
+        with opened(given.output) as out:
+            cost.render(report, out, options(given, out))
+        return 0
+    from loopscan.render import worked
+
+    case = worked_case(given)
+    with opened(given.output) as out:
+        worked.render(case, out, options(given, out))
+    return 0
+
+
+def worked_case(given: Given) -> Case:
+    """The case that the options describe. Raises UsageError."""
+    price = prices(given).flags
+    if price is None:
+        raise UsageError("without a path the model needs prices: give --p-in and --p-out, in USD per million tokens")
+    turns, tokens, usd = (
+        cap_count("--turn-cap", given.turn_cap),
+        cap_count("--token-cap", given.token_cap),
+        cap_usd("--cost-cap", given.cost_cap),
+    )
+    return Case(
+        Loop(BASE if given.base is None else given.base, given.growth, given.out),
+        price,
+        given.context_window or WINDOW,
+        given.no_progress,
+        TURN_CAP if turns == "auto" else turns,
+        TOKEN_CAP if tokens == "auto" else tokens,
+        None if usd == "auto" else usd,
+        given.normal,
+    )

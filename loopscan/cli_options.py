@@ -1,0 +1,125 @@
+"""The options of every command, once, and what they were given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+
+class PerChoice(StrEnum):
+    """What one run of an interactive log is."""
+
+    prompt = "prompt"
+    session = "session"
+
+
+class FormatChoice(StrEnum):
+    """The outputs."""
+
+    table = "table"
+    json = "json"
+    jsonl = "jsonl"
+    csv = "csv"
+
+
+class VerdictChoice(StrEnum):
+    """The verdicts."""
+
+    stuck = "stuck"
+    suspect = "suspect"
+    waited = "waited"
+    recovered = "recovered"
+    clean = "clean"
+
+
+def _opt(*names: str, help: str, metavar: str | None = None, **more: Any) -> Any:  # noqa: A002
+    return typer.Option(*names, help=help, metavar=metavar, show_default=False, **more)
+
+
+Paths = Annotated[
+    list[str] | None,
+    typer.Argument(help="Files, globs, folders, or - for standard input.", metavar="[PATH]...", show_default=False),
+]
+Window = Annotated[int, _opt("--window", help="Turns the detector looks back (20).", min=1)]
+Copies = Annotated[int, _opt("--copies", help="Copies of a block that count as repetition (2).", min=2)]
+Exact = Annotated[bool, _opt("--exact", help="Compare turns literally: strip, parse and drop nothing.")]
+RepeatLimit = Annotated[
+    int, _opt("--repeat-limit", help="The same action K times in a row counts, whatever its results (off).", min=0)
+]
+TurnCap = Annotated[str, _opt("--turn-cap", help="Turns, auto or off (auto).", metavar="N|auto|off")]
+TokenCap = Annotated[
+    str, _opt("--token-cap", help="Input and output tokens, auto or off (auto).", metavar="N|auto|off")
+]
+CostCap = Annotated[str, _opt("--cost-cap", help="USD, auto or off (auto).", metavar="USD|auto|off")]
+TimeCap = Annotated[str, _opt("--time-cap", help="Seconds, or 90s, 10m, 2h; auto or off (auto).", metavar="T|auto|off")]
+ContextWindow = Annotated[int | None, _opt("--context-window", help="The model's context window in tokens.", min=1)]
+PIn = Annotated[str | None, _opt("--p-in", help="USD per million input tokens.", metavar="USD")]
+POut = Annotated[str | None, _opt("--p-out", help="USD per million output tokens.", metavar="USD")]
+PCacheRead = Annotated[
+    str | None, _opt("--p-cache-read", help="USD per million tokens read from cache (0.1 x p-in).", metavar="USD")
+]
+PCacheWrite = Annotated[
+    str | None, _opt("--p-cache-write", help="USD per million tokens written to cache (1.25 x p-in).", metavar="USD")
+]
+PCacheWrite1h = Annotated[
+    str | None, _opt("--p-cache-write-1h", help="The same for one-hour writes (2 x p-in).", metavar="USD")
+]
+Base = Annotated[int | None, _opt("--base", help="Input tokens of the first turn, where usage is missing.", min=0)]
+Growth = Annotated[int, _opt("--growth", help="Input tokens each turn adds, where usage is missing (500).", min=0)]
+Out = Annotated[int, _opt("--out", help="Output tokens of a turn, where usage is missing (0).", min=0)]
+From = Annotated[str | None, _opt("--from", help="Read as this log format; no sniffing.", metavar="FORMAT")]
+Map = Annotated[
+    list[str] | None,
+    _opt("--map", help="Your field names: name=tool.function,args=tool.params.", metavar="OURS=PATH,..."),
+]
+Per = Annotated[PerChoice, _opt("--per", help="What a run of an interactive log is: prompt or session (prompt).")]
+Idle = Annotated[str | None, _opt("--idle", help="Close a run after this much log time without a record.", metavar="T")]
+Only = Annotated[list[VerdictChoice] | None, _opt("--only", help="Show only runs of this verdict; repeatable.")]
+Limit = Annotated[
+    int | None, _opt("--limit", help="Rows shown of the table, 0 = all (20 on a terminal, else all).", min=0)
+]
+Detail = Annotated[int, _opt("--detail", help="Worst runs shown with a table of exits (3).", min=0)]
+Format = Annotated[FormatChoice, _opt("--format", "-f", help="table, json, jsonl or csv (table).")]
+Output = Annotated[str | None, _opt("--output", "-o", help="Write the report to this file.", metavar="FILE")]
+Strict = Annotated[bool, _opt("--strict", help="Exit with 4 when any record or input was skipped.")]
+NoProgressAt = Annotated[int, _opt("--no-progress", help="Turn at which the detector fires (3).", min=1)]
+Normal = Annotated[int, _opt("--normal", help="Turns of a normal run (6).", min=1)]
+
+
+@dataclass(slots=True)
+class Given:
+    """The options a command was given, as text where their reading can fail."""
+
+    paths: list[str] | None = None
+    window: int = 20
+    copies: int = 2
+    exact: bool = False
+    repeat_limit: int = 0
+    turn_cap: str = "auto"
+    token_cap: str = "auto"
+    cost_cap: str = "auto"
+    time_cap: str = "auto"
+    context_window: int | None = None
+    p_in: str | None = None
+    p_out: str | None = None
+    p_cache_read: str | None = None
+    p_cache_write: str | None = None
+    p_cache_write_1h: str | None = None
+    base: int | None = None
+    growth: int = 500
+    out: int = 0
+    map: list[str] | None = None
+    per: PerChoice = PerChoice.prompt
+    idle: str | None = None
+    only: list[VerdictChoice] | None = None
+    limit: int | None = None
+    detail: int = 3
+    format: FormatChoice = FormatChoice.table
+    output: str | None = None
+    strict: bool = False
+    no_progress: int = 3
+    normal: int = 6
+    from_: str | None = field(default=None)

@@ -1,0 +1,74 @@
+"""Text for people from untrusted values: everything shown goes through `clean`."""
+
+from __future__ import annotations
+
+import re
+from decimal import ROUND_HALF_UP, Decimal
+
+from loopscan.price import PICO
+
+_HIDDEN = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb"
+    "\U000e0000-\U000e007f]"
+)
+_MARKS = "\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe00-\ufe0f\ufe20-\ufe2f"
+_PILE = re.compile(f"([{_MARKS}]{{3}})[{_MARKS}]+")
+"""More than three combining marks on one letter climb over the lines above."""
+
+
+def clean(value: object, most: int | None = None) -> str:
+    """One line of harmless text: control, bidi and invisible characters and lone surrogates made visible.
+
+    `most`: the longest text returned; longer ones are cut with an ellipsis.
+    """
+    text = str(value)
+    if most is not None and len(text) > most:
+        text = text[: most - 1] + "…"
+    if text.isascii() and text.isprintable():
+        return text
+    return _PILE.sub(r"\1", _HIDDEN.sub(_visible, text))
+
+
+def _visible(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    if code < 0x20:
+        return {0x0A: "⏎", 0x09: "⇥"}.get(code, chr(0x2400 + code))
+    if code == 0x7F:
+        return "␡"
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def money(pico: int | None) -> str:
+    """Picodollars for people: cents, four digits below one dollar where cents would hide them."""
+    if pico is None:
+        return "unpriced"
+    amount = Decimal(pico) / PICO
+    if pico and abs(amount) < Decimal("0.00005"):
+        return "<$0.0001"
+    if abs(amount) < 1:
+        text = f"{amount.quantize(Decimal('0.0001'), ROUND_HALF_UP):f}"
+        while text.endswith("0") and len(text) > 4:
+            text = text[:-1]
+        return f"${text}"
+    return f"${amount.quantize(Decimal('0.01'), ROUND_HALF_UP):,}"
+
+
+def cents(pico: int | None) -> str:
+    """Picodollars to the cent."""
+    if pico is None:
+        return "unpriced"
+    return f"${(Decimal(pico) / PICO).quantize(Decimal('0.01'), ROUND_HALF_UP):,}"
+
+
+def short(number: int) -> str:
+    """A count in three digits: 950, 12.3k, 39.9M."""
+    for unit, size in (("G", 10**9), ("M", 10**6), ("k", 10**3)):
+        if number >= size:
+            value = number / size
+            return f"{value:.0f}{unit}" if value >= 100 else f"{value:.1f}{unit}"
+    return str(number)
+
+
+def plural(number: int, noun: str) -> str:
+    """`1 turn`, `2 turns`, `1,234 turns`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

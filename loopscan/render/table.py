@@ -1,0 +1,192 @@
+"""The table for people: a row per run, costliest first, the exits of the worst runs, a summary."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final, TextIO
+
+from loopscan.episodes import Episode
+from loopscan.price import PICO
+from loopscan.render import Options
+from loopscan.render._grid import Column, Grid
+from loopscan.render._text import cents, clean, money, plural, short
+from loopscan.report import Report, RunReport
+
+_STYLES: Final = {
+    "stuck": "bold red",
+    "suspect": "yellow",
+    "recovered": "cyan",
+    "waited": "blue",
+    "blind": "dim",
+}
+_NARROW: Final = 100
+
+
+def render(report: Report, out: TextIO, options: Options) -> None:
+    """Write runs, the exits of the worst runs, and the summary."""
+    runs = ranked(report.runs)
+    shown = runs[: options.limit] if options.limit else runs
+    if runs:
+        _runs(shown, options).write(out, options.width, options.color)
+        if len(shown) < len(runs):
+            out.write(f"… {plural(len(runs) - len(shown), 'more run')} (--limit 0 shows all)\n")
+        out.write("\n")
+    for run in worst_runs(runs, options.detail):
+        _exits(run, options.width).write(out, options.width, options.color)
+        out.write("\n")
+    for line in summary(report):
+        out.write(line + "\n")
+
+
+def ranked(runs: Iterable[RunReport]) -> list[RunReport]:
+    """Costliest first; by tokens where unpriced; then by turns and name."""
+    return sorted(runs, key=lambda r: (-r.usd, -r.tokens, -r.turns, r.run))
+
+
+def worst_runs(runs: list[RunReport], most: int) -> list[RunReport]:
+    """The runs that wasted most and had an exit to stop them, stuck before suspect before recovered."""
+    order = {"stuck": 0, "suspect": 1, "recovered": 2}
+    bad = [r for r in runs if r.verdict in order and r.exits and r.wasted.turns]
+    return sorted(bad, key=lambda r: (order[r.verdict or ""], -r.wasted.usd, -r.wasted.turns))[:most]
+
+
+def _runs(runs: list[RunReport], options: Options) -> Grid:
+    narrow = options.width is not None and options.width < _NARROW
+    columns = [Column("run", least=12), Column("state"), Column("turns", right=True), Column("verdict"),
+               Column("no progress at", least=16)]  # fmt: skip
+    if not narrow:
+        columns.append(Column("first exit"))
+    columns += [Column("wasted"), Column("cost", least=10)]
+    grid = Grid(columns)
+    for run in runs:
+        verdict = run.verdict or "blind"
+        row = [_name(run, options.width), run.state, f"{run.turns:,}", verdict, repeating(run)]
+        if not narrow:
+            first = run.first_exit
+            row.append(f"{first.exit} @ {first.turn}" if first else "-")
+        grid.add([*row, _wasted(run, narrow), _cost(run)], {3: _STYLES.get(verdict, "green")})
+    return grid
+
+
+def _name(run: RunReport, width: int | None) -> str:
+    name = clean(run.run)
+    room = None if width is None else max(16, width // 5)
+    return name if room is None or len(name) <= room else f"{name[: room // 2 - 1]}…{name[-(room - room // 2) :]}"
+
+
+def block_names(episode: Episode) -> str:
+    """The block of an episode in a few words: `search, open (x2)`."""
+    names = [clean(entry["name"] if entry["name"] is not None else _words(entry), 40) for entry in episode.block]
+    more = f", +{len(names) - 4}" if len(names) > 4 else ""
+    return f"{', '.join(names[:4])}{more} (x{episode.copies:,})"
+
+
+def _words(entry: dict[str, object]) -> str:
+    return '"' + clean(entry.get("text") or "", 30) + '"'
+
+
+def repeating(run: RunReport) -> str:
+    """Where and what the run repeats: the headline episode; its rule where that is not the period rule."""
+    episode = run.headline
+    if episode is None:
+        return "-"
+    rule = "" if episode.rule == "period" else f" [{episode.rule}]"
+    first = f"; first at {run.fired}" if run.fired is not None and run.fired < episode.turn else ""
+    return f"turn {episode.turn}: {block_names(episode)}{rule}{first}"
+
+
+def _wasted(run: RunReport, narrow: bool) -> str:
+    waste, word = run.wasted, ""
+    if not waste.turns and run.waiting.turns:
+        waste, word = run.waiting, " waiting"
+    if not waste.turns:
+        return "-"
+    price = "" if run.unpriced else f" {_amount(waste.usd)}"
+    turns = f"{waste.turns:,}t" if narrow else plural(waste.turns, "turn")
+    return f"{turns}{price}{word}"
+
+
+def _amount(usd: int) -> str:
+    """To the cent, unless that would show nothing."""
+    return cents(usd) if usd >= PICO // 100 or not usd else money(usd)
+
+
+def _cost(run: RunReport) -> str:
+    if run.unpriced or not run.spent.sends:
+        return f"{short(run.tokens)} tokens" if run.tokens else "-"
+    times = f"  {run.times_normal:,.0f}x normal" if run.times_normal and run.times_normal >= 10 else ""
+    mark = "~" if any(s != "recorded" for s in run.spent.usage_sources) else ""
+    return f"{mark}{_amount(run.usd)}{times}"
+
+
+def _exits(run: RunReport, width: int | None) -> Grid:
+    """The exits that would have fired on one run."""
+    grid = Grid([Column(_name(run, width), least=8), Column("exit"), Column("turn", right=True),
+                 Column("paid", right=True), Column("cost", right=True), Column("would have saved", least=10)])  # fmt: skip
+    for i, fired in enumerate(run.exits):
+        cost = money(None if run.unpriced else fired.usd)
+        price = "" if run.unpriced else f"  {money(fired.saved_usd)}"
+        saved = f"{plural(fired.saved_turns, 'turn')}{price}" if fired.saved_turns else "-"
+        notes = ["<- first"] if i == 0 else []
+        notes += ["would have stopped a healthy run"] if fired.false_stop else []
+        grid.add(["", fired.exit, f"{fired.turn:,}", f"{fired.paid_sends:,}", cost, "  ".join([saved, *notes])],
+                 {1: "bold"} if i == 0 else {})  # fmt: skip
+    return grid
+
+
+def _counts(counts: dict[str, int], skip: str = "") -> str:
+    return ", ".join(f"{n:,} {name}" for name, n in counts.items() if name != skip and n)
+
+
+def summary(report: Report) -> list[str]:
+    """The closing lines: states and verdicts, money, first exits, caps, what was skipped."""
+    totals, runs = report.totals(), report.runs
+    if not runs:
+        return ["no run found", *left_out(report)]
+    verdicts = _counts(totals["verdicts"], skip="clean") or "no repetition"
+    blind = f", {totals['blind']:,} blind" if totals["blind"] else ""
+    line = f"{plural(len(runs), 'run')}: {_counts(totals['states'])} · {verdicts}{blind}"
+    if totals["usd"] is None:
+        tokens = short(totals["input_tokens"] + totals["output_tokens"])
+        line += f" · {tokens} tokens, unpriced (give --p-in and --p-out)"
+    else:
+        usd, wasted = sum(r.usd for r in runs), sum(r.wasted.usd for r in runs)
+        waiting = sum(r.waiting.usd for r in runs)
+        line += f" · {cents(usd)}, of it {cents(wasted)} wasted, {cents(waiting)} spent waiting"
+        if totals["unpriced_sends"]:
+            line += f" · {plural(totals['unpriced_sends'], 'send')} unpriced, not in the sum"
+    exits = totals["first_exits"]
+    fired = f"first exit: {_counts(exits)}; none in {len(runs) - sum(exits.values()):,}"
+    return [line, fired, _caps(report), *left_out(report)]
+
+
+def _caps(report: Report) -> str:
+    caps, auto = report.caps, report.settings.get("auto", [])
+    shown = {
+        "turn_cap": None if caps.turns is None else f"{caps.turns:,}",
+        "token_cap": None if caps.tokens is None else f"{caps.tokens:,}",
+        "cost_cap": None if caps.usd is None else money(caps.usd),
+        "time_cap": None if caps.seconds is None else f"{caps.seconds:,.0f} s",
+    }
+    parts = [f"{name} {value or 'off'}{' (auto)' if name in auto and value else ''}" for name, value in shown.items()]
+    line = f"window {report.settings['window']}, copies {report.settings['copies']}, {', '.join(parts)}"
+    advised = report.settings.get("advised_window")
+    if advised is not None and advised < report.settings["window"]:
+        line += f" · window {advised} is enough: a longer cycle cannot play twice before the turn cap"
+    return line
+
+
+def left_out(report: Report) -> list[str]:
+    """What the report does not hold: one line per kind."""
+    skips, lines = report.skipped, []
+    if skips.total:
+        reasons = ", ".join(f"{n:,} {clean(r, 60)}" for r, n in skips.by_reason.most_common(5))
+        lines.append(f"skipped {plural(skips.total, 'record')}: {reasons}")
+    if skips.copies:
+        lines.append(f"dropped {plural(skips.copies, 'log copy').replace('copys', 'copies')}")
+    if skips.unknown:
+        kinds = ", ".join(clean(k, 40) for k, _ in skips.unknown.most_common(5))
+        lines.append(f"ignored {plural(sum(skips.unknown.values()), 'record')} of unknown types: {kinds}")
+    if report.not_logs:
+        lines.append(f"{plural(len(report.not_logs), 'file')} in the folders hold no known log")
+    return lines
