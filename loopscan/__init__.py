@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from loopscan.exits import Caps
     from loopscan.guard import Guard, Hit
     from loopscan.model import Call, End, Turn, Usage
-    from loopscan.record import record
+    from loopscan.records import record
     from loopscan.report import Report, RunReport
     from loopscan.scan import audit
     from loopscan.settings import CapSettings, Settings
@@ -26,7 +26,7 @@ _HOME = {
     "CapSettings": "settings",
     "Report": "report",
     "RunReport": "report",
-    "record": "record",
+    "record": "records",
     "Guard": "guard",
     "Hit": "guard",
     "Call": "model",

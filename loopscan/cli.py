@@ -26,7 +26,10 @@ def run(argv: list[str] | None = None) -> int:
     try:
         code = app(argv, standalone_mode=False, prog_name="loopscan")
     except LoopscanError as err:
-        print(f"loopscan: {err}", file=sys.stderr)
+        from loopscan.render._text import clean
+
+        for line in str(err).split("\n"):
+            print(f"loopscan: {clean(line)}", file=sys.stderr)
         return err.exit_code
     except typer.Exit as stop:
         return stop.exit_code

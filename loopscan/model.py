@@ -1,7 +1,7 @@
 """What readers yield: calls, turns and the ends of runs.
 
 A reader turns one log into a stream of `Turn` and `End`, in log order, runs interleaved. It knows nothing of
-windows, prices or exits; the engine (`loopscan.audit`) sees nothing of bytes or of the format's own fields.
+windows, prices or exits; the engine (`loopscan.engine`) sees nothing of bytes or of the format's own fields.
 """
 
 from __future__ import annotations

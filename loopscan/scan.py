@@ -6,13 +6,13 @@ import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from loopscan.audit import Audit
+from loopscan.engine import Audit
 from loopscan.errors import InputError
 from loopscan.formats import FORMATS, Scan, detect, load
 from loopscan.report import Report
 from loopscan.run import PriceBook, Unpriced
 from loopscan.settings import Settings
-from loopscan.source import Blob, Head, Input, Skips, expand, open_input
+from loopscan.source import Head, Skips, expand, open_input
 
 
 @dataclass(slots=True)
@@ -53,27 +53,26 @@ def run(inputs: Inputs, settings: Settings, prices: PriceBook) -> Report:
     read = 0
     for item in expand(inputs.paths):
         try:
-            name, blob = _open(item, inputs.format)
+            with open_input(item) as blob:
+                name = inputs.format or detect(blob.head)
+                if name is not None:
+                    engine.read(blob, name, forced or load(name))
+                    read += 1
+                elif not item.named:
+                    not_logs.append(item.path)
+                elif blob.damage:
+                    raise InputError(f"{item.path}: {blob.damage}")
+                elif _is_empty(blob.head):
+                    read += 1
+                    _say(inputs, f"{item.path}: empty, no turn in it")
+                else:
+                    raise InputError(unknown(item.path, blob.head))
         except InputError as err:
             failures.append(str(err))
-            _say(inputs, str(err))
-            continue
-        if name is None:
-            message = unknown(item.path, blob.head)
-            if item.named and not _is_empty(blob.head):
-                failures.append(message)
-                _say(inputs, message)
-            elif item.named:
-                read += 1
-                _say(inputs, f"{item.path}: empty, no turn in it")
-            else:
-                not_logs.append(item.path)
-        else:
-            engine.read(blob, name, forced or load(name))
-            read += 1
-        blob.close()
     if failures and not read:
-        raise InputError(failures[0] if len(failures) == 1 else f"none of {len(failures)} inputs could be read")
+        raise InputError("\n".join(failures[:20]))
+    for failure in failures:
+        _say(inputs, failure)
     report = engine.finish()
     report.not_logs, report.failures = not_logs, failures
     return report
@@ -82,11 +81,6 @@ def run(inputs: Inputs, settings: Settings, prices: PriceBook) -> Report:
 def _say(inputs: Inputs, message: str) -> None:
     if inputs.say is not None:
         inputs.say(message)
-
-
-def _open(item: Input, forced: str | None) -> tuple[str | None, Blob]:
-    blob = open_input(item)
-    return forced or detect(blob.head), blob
 
 
 def _is_empty(head: Head) -> bool:

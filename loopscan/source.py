@@ -37,21 +37,17 @@ class Input:
 def expand(paths: list[str]) -> list[Input]:
     """The files behind files, globs, directories and `-`, each once, folders in sorted order.
 
-    Raises InputError for a path that does not exist or a glob that matches nothing.
+    A path that does not exist stays in the list: opening it says so.
     """
     found: dict[str, Input] = {}
     for path in paths:
-        if path == "-" or os.path.isfile(path) or (os.path.exists(path) and not os.path.isdir(path)):
-            found.setdefault(path, Input(path, named=True))
-        elif os.path.isdir(path):
-            for file in _walk(path):
-                found.setdefault(file, Input(file, named=False))
-        elif matches := sorted(glob.glob(path, recursive=True)):
-            for match in matches:
-                for file in _walk(match) if os.path.isdir(match) else [match]:
+        exists = path == "-" or os.path.lexists(path)
+        for match in [path] if exists else sorted(glob.glob(path, recursive=True)) or [path]:
+            if os.path.isdir(match):
+                for file in _walk(match):
                     found.setdefault(file, Input(file, named=False))
-        else:
-            raise InputError(f"{path}: no such file or folder")
+            else:
+                found[match] = Input(match, named=match == path)
     return list(found.values())
 
 
@@ -143,8 +139,8 @@ class Blob:
         self.name = name
         self.path = path
         try:
-            raw = stream if stream is not None else open(path or name, "rb", BUFFER)  # noqa: SIM115
-            self._stream, self._ahead = _decompressed(raw)
+            self._raw = stream if stream is not None else open(path or name, "rb", BUFFER)  # noqa: SIM115
+            self._stream, self._ahead = _decompressed(self._raw)
         except OSError as err:
             raise InputError(f"{name}: cannot be read: {err.strerror or err}") from None
         self._read_head()
@@ -256,6 +252,13 @@ class Blob:
     def close(self) -> None:
         """Release the file."""
         self._stream.close()
+        self._raw.close()
+
+    def __enter__(self) -> Blob:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 def _decompressed(raw: BinaryIO) -> tuple[BinaryIO, bytes]:

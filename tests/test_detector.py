@@ -30,7 +30,9 @@ CASES = {
 }
 
 
-def first_fire(calls: list[tuple[str, object, object]], window: int, copies: int = 2, exact: bool = False) -> int | None:
+def first_fire(
+    calls: list[tuple[str, object, object]], window: int, copies: int = 2, exact: bool = False
+) -> int | None:
     detector = Detector(Keyer(exact=exact), window, copies)
     keyer = detector.keyer
     for turn, (name, args, result) in enumerate(calls, 1):

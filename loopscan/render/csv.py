@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from typing import Any, TextIO
 
-from loopscan.record import record
+from loopscan.records import record
 from loopscan.render import Options
 from loopscan.render._text import clean
 from loopscan.report import Report, RunReport

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TextIO
 
-from loopscan.record import document
+from loopscan.records import document
 from loopscan.render import Options
 from loopscan.render.jsonl import dumps
 from loopscan.report import Report

@@ -7,7 +7,7 @@ from typing import Any, TextIO
 
 import orjson
 
-from loopscan.record import record
+from loopscan.records import record
 from loopscan.render import Options
 from loopscan.report import Report
 

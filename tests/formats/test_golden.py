@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from loopscan.audit import Audit
+from loopscan.engine import Audit
 from loopscan.formats import FORMATS, detect, load
-from loopscan.record import record
+from loopscan.records import record
 from loopscan.settings import Settings
 from loopscan.source import Input, open_input
 from tests.conftest import SHARED
@@ -29,11 +29,11 @@ DISPUTED: dict[str, str] = {}
 @cache
 def audited(path: Path, per: str, window: int) -> dict[str, dict[str, Any]]:
     """Run id -> record of one file read alone."""
-    blob = open_input(Input(str(path), named=True))
-    name = detect(blob.head)
-    assert name is not None
     engine = Audit(Settings(window=window, per=per))  # type: ignore[arg-type]
-    engine.read(blob, name, load(name))
+    with open_input(Input(str(path), named=True)) as blob:
+        name = detect(blob.head)
+        assert name is not None
+        engine.read(blob, name, load(name))
     return {r.run: {**record(r), "detected": name} for r in engine.finish().runs}
 
 
