@@ -13,7 +13,7 @@ from typing import Final
 
 from loopscan.decode import BadJSON, loads
 from loopscan.model import JSON
-from loopscan.source import Blob, Skips
+from loopscan.source import Skips
 
 MAGIC: Final = b"SQLite format 3\x00"
 _TABLE: Final = re.compile(rb"CREATE TABLE (?:IF NOT EXISTS )?[\"'`\[]?(\w+)")
@@ -30,7 +30,7 @@ class Database:
     """An open database. A row or page that cannot be read is a skip, not an error."""
 
     def __init__(self, connection: sqlite3.Connection, name: str, skips: Skips) -> None:
-        self._connection, self._name, self._skips = connection, name, skips
+        self._connection, self.name, self._skips = connection, name, skips
 
     def columns(self, table: str) -> frozenset[str]:
         """The columns of a table; empty if there is no such table."""
@@ -41,7 +41,7 @@ class Database:
         try:
             yield from self._connection.execute(query, values)
         except (sqlite3.Error, UnicodeDecodeError) as err:
-            self._skips.add(self._name, None, f"database cannot be read further: {err}; check or repair it")
+            self._skips.add(self.name, None, f"database cannot be read further: {err}; check or repair it")
 
     def document(self, text: JSON, place: str) -> dict[str, JSON]:
         """The JSON object in a column; empty, and a skip, if there is none."""
@@ -53,22 +53,23 @@ class Database:
             reason = "not an object"
         if isinstance(value, dict):
             return value
-        self._skips.add(self._name, None, f"damaged row: {place}: {reason}")
+        self._skips.add(self.name, None, f"damaged row: {place}: {reason}")
         return {}
 
 
 @contextmanager
-def opened(blob: Blob, skips: Skips) -> Iterator[Database | None]:
-    """The database of an input, or None, and a skip, if it cannot be opened."""
+def opened(path: Path | None, name: str, skips: Skips) -> Iterator[Database | None]:
+    """The database at a path, or None, and a skip, if it cannot be opened."""
     with ExitStack() as stack:
+        connection = None
         try:
-            connection = None if blob.path is None else _connect(blob.path, stack)
+            if path is None:
+                skips.add(name, None, "database on standard input: name the file instead")
+            else:
+                connection = _connect(path, stack)
         except (sqlite3.Error, OSError) as err:
-            skips.add(blob.name, None, f"database cannot be opened: {err}; close the program that writes it")
-            connection = None
-        if blob.path is None:
-            skips.add(blob.name, None, "database on standard input: name the file instead")
-        yield None if connection is None else Database(connection, blob.name, skips)
+            skips.add(name, None, f"database cannot be opened: {err}; close the program that writes it")
+        yield None if connection is None else Database(connection, name, skips)
 
 
 def _connect(path: Path, stack: ExitStack) -> sqlite3.Connection:

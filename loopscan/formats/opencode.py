@@ -82,7 +82,7 @@ def _is_event(line: dict[str, JSON]) -> bool:
 def read(blob: Blob, scan: Scan) -> Iterator[Event]:
     """The turns and ends of the sessions."""
     if tables_in(blob.head.raw):
-        with opened(blob, scan.skips) as database:
+        with opened(blob.path, blob.name, scan.skips) as database:
             if database is not None:
                 yield from _database(database, scan)
         return
