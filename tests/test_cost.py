@@ -1,4 +1,4 @@
-"""The cost model: every formula against the loop played turn by turn, and the worked figures."""
+"""The cost model without a cache: each formula against the loop played turn by turn, and the worked figures."""
 
 from __future__ import annotations
 
@@ -22,49 +22,13 @@ from loopscan.cost import (
     uncached_cost,
     waste,
 )
-from loopscan.cost_variants import (
-    automatic_cost,
-    automatic_hit,
-    cached_cost,
-    cold_cost,
-    compaction,
-    compaction_cost,
-    expiry_cost,
-    floor_sum,
-    kept_cached_cost,
-    kept_cost,
-    kept_input,
-    kept_total,
-)
-from loopscan.price import Price, Rates, Tier, dollar_text, dollars, picodollars
-
-SEED = Loop(3_000, 500)
-SONNET = Price(input=3_000_000, output=15_000_000, cache_read=300_000, cache_write=3_750_000, cache_write_1h=6_000_000)
-
-NUMBER = st.integers(0, 60)
-RATE = st.integers(0, 9)
-LOOPS = st.builds(Loop, st.integers(0, 3_000), st.integers(0, 400), st.integers(0, 50))
-
-
-def _rates() -> st.SearchStrategy[dict[str, int]]:
-    return st.fixed_dictionaries(dict.fromkeys(Rates.__slots__, RATE))
-
-
-@st.composite
-def prices(draw: st.DrawFn) -> Price:
-    """A price with up to three thresholds where small loops meet them."""
-    edges = sorted(draw(st.sets(st.integers(0, 12_000), max_size=3)))
-    tiers = tuple(Tier(**draw(_rates()), above=above) for above in edges)
-    return Price(**draw(_rates()), tiers=tiers)
+from loopscan.price import Price, dollar_text, dollars, picodollars
+from tests.cost_strategies import LOOPS, NUMBER, SEED, SONNET, prices
 
 
 def _bill(loop: Loop, price: Price, turns: int) -> list[int]:
     """What each send costs when nothing is cached."""
     return [price.cost(send_input(loop, n), output=loop.output) for n in range(1, turns + 1)]
-
-
-def _usd(pico: int) -> Decimal:
-    return dollars(pico)
 
 
 # The worked figures: base 3,000, growth 500, $3/$15, window 200,000.
@@ -81,17 +45,17 @@ def test_394_sends_are_39_892_500_tokens_and_119_dollars_68() -> None:
     assert (3_000 * 394, 500 * 394 * 393 // 2) == (1_182_000, 38_710_500)
     assert total_input(SEED, 394) == 39_892_500
     cost = uncached_cost(SEED, SONNET, 394)
-    assert _usd(cost) == Decimal("119.6775")
+    assert dollars(cost) == Decimal("119.6775")
     assert dollar_text(cost) == "$119.68"
     with_output = uncached_cost(Loop(3_000, 500, 80), SONNET, 394)
-    assert _usd(with_output - cost) == Decimal("0.4728")
+    assert dollars(with_output - cost) == Decimal("0.4728")
     assert dollar_text(with_output) == "$120.15"
 
 
 def test_a_normal_run_is_1_564_times_cheaper() -> None:
     assert total_input(SEED, 6) == 25_500
     normal, stuck = uncached_cost(SEED, SONNET, 6), uncached_cost(SEED, SONNET, 394)
-    assert _usd(normal) == Decimal("0.0765")
+    assert dollars(normal) == Decimal("0.0765")
     assert stuck // normal == 1_564
     assert round(stuck / picodollars("0.075"), 1) == 1_595.7
 
@@ -114,7 +78,7 @@ def test_output_is_below_half_a_dollar_up_to_84_tokens_a_call(sends: int, most: 
 )
 def test_a_stop_at_turn_t_pays_t_sends(turn: int, tokens: int, usd: str) -> None:
     assert total_input(SEED, turn) == tokens
-    assert _usd(stop_cost(SEED, SONNET, turn)) == Decimal(usd)
+    assert dollars(stop_cost(SEED, SONNET, turn)) == Decimal(usd)
 
 
 def test_100_000_tokens_are_reached_at_turn_16() -> None:
@@ -131,7 +95,7 @@ def test_50_000_tokens_are_reached_at_turn_10() -> None:
 def test_the_waste_after_turn_3_is_nearly_all_the_loops_own_growth() -> None:
     wasted = waste(SEED, 394, 3)
     assert (wasted.turns, wasted.input) == (391, 39_882_000)
-    assert _usd(uncached_cost(SEED, SONNET, 394, after=3)) == Decimal("119.646")
+    assert dollars(uncached_cost(SEED, SONNET, 394, after=3)) == Decimal("119.646")
     assert round(wasted.own_growth / wasted.input * 100, 1) == 95.6
     assert wasted.history == 391 * 4_500
 
@@ -139,32 +103,6 @@ def test_the_waste_after_turn_3_is_nearly_all_the_loops_own_growth() -> None:
 def test_a_window_of_a_million_makes_it_2_998_dollars() -> None:
     assert overflow(SEED, 1_000_000) == Overflow(1_995, 1_994)
     assert dollar_text(uncached_cost(SEED, SONNET, 1_994), 0) == "$2,998"
-
-
-def test_cached_the_loop_costs_12_dollars_66() -> None:
-    assert dollar_text(cached_cost(SEED, SONNET, 394)) == "$12.66"
-
-
-def test_keeping_20_turns_sends_8_times_less_and_costs_more() -> None:
-    assert round(total_input(SEED, 394) / kept_total(SEED, 394, 20)) == 8
-    assert dollar_text(kept_cached_cost(SEED, SONNET, 394, 20)) == "$14.42"
-
-
-def test_compaction_makes_a_turn_cost_the_same_for_ever() -> None:
-    tokens, turns = compaction(Loop(41_000, 1_200), 10_000, 155_000, 2_400).per_turn
-    assert round(tokens / turns, -2) == 100_300
-    long, longer = (compaction(Loop(41_000, 1_200), n, 155_000, 2_400).input for n in (95 + 93 * 10, 95 + 93 * 30))
-    assert longer - long == tokens * 20
-
-
-def test_every_turn_expired_is_a_quarter_dearer_than_no_cache() -> None:
-    assert cold_cost(SEED, SONNET, 394) * 4 == uncached_cost(SEED, SONNET, 394) * 5
-
-
-def test_the_cached_share_of_the_bill_tends_to_the_read_share_of_the_price() -> None:
-    shares = [cached_cost(SEED, SONNET, n) / uncached_cost(SEED, SONNET, n) for n in (10, 100, 1_000, 100_000)]
-    assert shares == sorted(shares, reverse=True)
-    assert shares[-1] == pytest.approx(0.1, abs=1e-3)
 
 
 # Closed form = turn by turn.
@@ -283,93 +221,5 @@ def test_a_stop_with_a_closing_call(loop: Loop, price: Price, turn: int, closing
     assert stop_cost(loop, price, turn, closing) == stopped + price.cost(send_input(loop, turn + 1), output=closing)
 
 
-@given(LOOPS, prices(), NUMBER, st.booleans(), st.booleans())
-def test_a_warm_cache(loop: Loop, price: Price, turns: int, hour: bool, warm_base: bool) -> None:
-    total = 0
-    for n in range(1, turns + 1):
-        prompt = send_input(loop, n)
-        read = send_input(loop, n - 1) if n > 1 else loop.base if warm_base else 0
-        written = prompt - read
-        total += price.cost(prompt, read, written, written if hour else 0, loop.output)
-    assert cached_cost(loop, price, turns, hour=hour, warm_base=warm_base) == total
-
-
-@given(LOOPS, prices(), st.integers(1, 60), st.booleans())
-def test_an_expired_cache(loop: Loop, price: Price, turn: int, hour: bool) -> None:
-    prompt, before = send_input(loop, turn), send_input(loop, turn - 1) if turn > 1 else 0
-    cold = price.cost(prompt, 0, prompt, prompt if hour else 0, loop.output)
-    warm = price.cost(prompt, before, prompt - before, prompt - before if hour else 0, loop.output)
-    assert expiry_cost(loop, price, turn, hour=hour) == cold - warm
-
-
-@given(LOOPS, prices(), NUMBER, st.booleans())
-def test_a_cache_that_is_always_cold(loop: Loop, price: Price, turns: int, hour: bool) -> None:
-    total = 0
-    for n in range(1, turns + 1):
-        prompt = send_input(loop, n)
-        total += price.cost(prompt, 0, prompt, prompt if hour else 0, loop.output)
-    assert cold_cost(loop, price, turns, hour=hour) == total
-
-
-@given(LOOPS, prices(), NUMBER)
-def test_automatic_caching(loop: Loop, price: Price, turns: int) -> None:
-    total = 0
-    for n in range(1, turns + 1):
-        before = send_input(loop, n - 1) if n > 1 else 0
-        hit = before - before % 128 if before >= 1_024 else 0
-        assert automatic_hit(loop, n) == hit
-        total += price.cost(send_input(loop, n), cache_read=hit, output=loop.output)
-    assert automatic_cost(loop, price, turns) == total
-
-
-@given(st.integers(0, 80), st.integers(1, 300), st.integers(0, 900), st.integers(0, 5_000))
-def test_a_sum_of_floors(count: int, divisor: int, step: int, start: int) -> None:
-    assert floor_sum(count, divisor, step, start) == sum((start + step * i) // divisor for i in range(count))
-
-
-@given(st.integers(0, 500), st.integers(1, 90), st.integers(0, 9), st.integers(0, 120), st.integers(1, 2_000), prices())
-def test_compaction(base: int, growth: int, output: int, summary: int, room: int, price: Price) -> None:
-    loop, threshold = Loop(base, growth, output), base + summary + room
-    for turns in (0, 1, 7, 60):
-        prompt, sent, written, cost, count = base, 0, 0, 0, 0
-        for _ in range(turns):
-            if prompt >= threshold:
-                cost += price.cost(prompt, output=summary)
-                sent, written, count = sent + prompt, written + summary, count + 1
-                prompt = base + summary
-            cost += price.cost(prompt, output=output)
-            sent, written = sent + prompt, written + output
-            prompt += growth
-        found = compaction(loop, turns, threshold, summary)
-        assert (found.input, found.output, found.count) == (sent, written, count)
-        assert compaction_cost(loop, price, turns, threshold, summary) == cost
-
-
-@pytest.mark.parametrize("loop", [Loop(100, 0), Loop(160_000, 10)], ids=["no growth", "no room"])
-def test_compaction_needs_room_and_growth(loop: Loop) -> None:
-    with pytest.raises(ValueError):
-        compaction(loop, 10, 155_000, 2_000)
-
-
-@given(LOOPS, prices(), st.integers(1, 60), st.integers(0, 30), st.booleans())
-def test_truncation_to_the_last_turns(loop: Loop, price: Price, turns: int, keep: int, hour: bool) -> None:
-    sent = cost = cached = 0
-    for n in range(1, turns + 1):
-        prompt = kept_input(loop, n, keep)
-        sent += prompt
-        cost += price.cost(prompt, output=loop.output)
-        dropped = n - 1 > keep
-        read = loop.base if dropped else send_input(loop, n - 1) if n > 1 else 0
-        written = prompt - read
-        cached += price.cost(prompt, read, written, written if hour else 0, loop.output)
-    assert kept_total(loop, turns, keep) == sent
-    assert kept_cost(loop, price, turns, keep) == cost
-    assert kept_cached_cost(loop, price, turns, keep, hour=hour) == cached
-
-
 def test_a_thousand_billion_turns_take_no_time() -> None:
-    loop = Loop(3_000, 500, 80)
-    turns = 10**12
-    assert uncached_cost(loop, SONNET, turns) > cached_cost(loop, SONNET, turns) > 0
-    assert automatic_cost(loop, SONNET, turns) > 0
-    assert compaction_cost(loop, SONNET, turns, 155_000, 2_000) > 0
+    assert uncached_cost(Loop(3_000, 500, 80), SONNET, 10**12) > 0
