@@ -47,6 +47,7 @@ NOW = datetime(2026, 11, 30, tzinfo=UTC).timestamp()
         ("gemini-2.5-pro-preview-05-06", "gemini-2.5-pro"),
         ("gemini-2.5-flash-preview-09-2025", "gemini-2.5-flash"),
         ("google/gemini-3-pro-preview", "gemini-3-pro-preview"),
+        ("gemini-3-pro", "gemini-3-pro-preview"),
         ("moonshot-ai/kimi-k2.7-code", "kimi-k2.7-code"),
         ("zai-org/GLM-4.6", "GLM-4.6"),
         ("groq/llama-3.3-70b-versatile", "groq/llama-3.3-70b-versatile"),

@@ -169,3 +169,6 @@ def _looser(name: str) -> Iterator[str]:
         if shorter != name:
             name = shorter
             yield name
+    if not name.endswith("-preview"):
+        # Tables keep a model under the name it was announced by: gemini-3-pro-preview.
+        yield f"{name}-preview"
