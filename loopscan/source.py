@@ -141,6 +141,8 @@ class Blob:
         try:
             self._raw = stream if stream is not None else open(path or name, "rb", BUFFER)  # noqa: SIM115
             self._stream, self._ahead = _decompressed(self._raw)
+        except FileNotFoundError:
+            raise InputError(f"{name}: no such file or folder") from None
         except OSError as err:
             raise InputError(f"{name}: cannot be read: {err.strerror or err}") from None
         self._read_head()

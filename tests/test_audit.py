@@ -166,7 +166,7 @@ def test_state(tmp_path: Path, lines: list[dict[str, Any]], want: tuple[str, str
 def test_the_deployment_run_to_the_cent() -> None:
     settings = Settings(caps=CapSettings(15, 100_000, None, None))
     got = run_of(SAMPLES / "loopscan" / "deployment.jsonl", settings, p_in="3", p_out="15")
-    assert list(got)[0] == "state"
+    assert next(iter(got)) == "state"
     assert (got["state"], got["turns"], got["verdict"]) == ("context_full", 395, "stuck")
     np = got["no_progress"]
     assert (np["turn"], np["first"], np["last"], np["copies"], np["left_at"]) == (3, 2, 394, 393, None)

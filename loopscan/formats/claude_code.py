@@ -33,10 +33,15 @@ COSMETIC_ARGS: Mapping[str, frozenset[str]] = {
 }
 
 _BOOKKEEPING: Final = frozenset(
-    "file-history-snapshot queue-operation summary attachment permission-mode mode last-prompt ai-title "
-    "custom-title agent-name pr-link frame-link worktree-state relocated started result bridge-session".split()
+    (
+    "file-history-snapshot queue-operation summary attachment permission-mode mode last-prompt "
+    "ai-title custom-title agent-name pr-link frame-link worktree-state relocated started result "
+    "bridge-session"
+    ).split()
 )
-_INJECTED: Final = ("<local-command-", "<task-notification>", "<teammate-message", "<bash-", "Caveat: The messages below")
+_INJECTED: Final = (
+    "<local-command-", "<task-notification>", "<teammate-message", "<bash-", "Caveat: The messages below",
+)  # fmt: skip
 _INTERRUPTED: Final = "[Request interrupted by user"
 _REMINDER: Final = ("<system-reminder>", "</system-reminder>")
 
@@ -54,7 +59,7 @@ def _is_session_line(line: dict[str, JSON]) -> bool:
         return "messageId" in line
     if kind == "summary":
         return "leafUuid" in line
-    return kind in _BOOKKEEPING and "sessionId" in line and "parts" not in mapping(line.get("message"))
+    return isinstance(kind, str) and kind in _BOOKKEEPING and "sessionId" in line and "parts" not in mapping(line.get("message"))
 
 
 @dataclass(slots=True)
@@ -103,7 +108,7 @@ class _Log:
         elif kind == "system":
             if line.get("subtype") == "compact_boundary":
                 self.chains.setdefault(run := self._run(line), _Chain(run)).compacted = True
-        elif kind not in _BOOKKEEPING:
+        elif not isinstance(kind, str) or kind not in _BOOKKEEPING:
             self.scan.skips.unknown_type("claude-code", kind)
         return []
 
@@ -159,7 +164,8 @@ class _Log:
     def _assistant(self, line: dict[str, JSON], message: dict[str, JSON], run: str, number: int) -> list[Event]:
         chain = self.chains[run]
         ready: list[Event] = []
-        key = identity(message.get("id")) or identity(line.get("requestId")) or identity(line.get("uuid")) or f"line {number}"
+        names = (message.get("id"), line.get("requestId"), line.get("uuid"))
+        key = next((i for n in names if (i := identity(n))), f"line {number}")
         turn = chain.messages.get(key)
         if turn is None:
             if self.scan.copy_of("claude-code", key):
@@ -173,7 +179,8 @@ class _Log:
             if len(chain.messages) > 2 * HOLD:
                 del chain.messages[next(iter(chain.messages))]
         self._usage(turn, message)
-        for block in items(message.get("content")) or [{"type": "text", "text": text_of_blocks(message.get("content"))}]:
+        content = message.get("content")
+        for block in items(content) or [{"type": "text", "text": text_of_blocks(content)}]:
             self._block(turn, mapping(block))
         return ready
 

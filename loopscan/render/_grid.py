@@ -1,4 +1,4 @@
-"""Aligned columns: plain text where output is piped (nothing cut, greppable), Rich on a terminal."""
+"""Aligned columns: plain text where output is piped (nothing cut, greppable), styled and fitted on a terminal."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import TextIO
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, frozen=True)
 class Column:
-    """A column: its title, whether it holds numbers (right-aligned), and the least width it may shrink to."""
+    """A column: its title, whether it holds numbers, and the least width it may shrink to (0 = it never does)."""
 
     title: str
     right: bool = False
@@ -22,54 +22,70 @@ class Grid:
     """Rows of cells (already cleaned) under columns. `styles`: per row, column index -> Rich style."""
 
     columns: Sequence[Column]
+    gap: int = 2
     rows: list[list[str]] = field(default_factory=list)
     styles: list[dict[int, str]] = field(default_factory=list)
 
-    def add(self, cells: list[str], styles: dict[int, str] | None = None) -> None:
+    def add(self, row: list[str], styles: dict[int, str] | None = None) -> None:
         """Add a row."""
-        self.rows.append(cells)
+        self.rows.append(row)
         self.styles.append(styles or {})
 
     def write(self, out: TextIO, width: int | None, color: bool) -> None:
         """Write the grid; `width` None = not a terminal."""
-        if width is None:
-            self._plain(out)
-        else:
-            self._rich(out, width, color)
-
-    def _plain(self, out: TextIO) -> None:
         table = [[c.title for c in self.columns], *self.rows]
         widths = [max(cells(row[i]) for row in table) for i in range(len(self.columns))]
-        for row in table:
-            parts = []
-            for text, size, column in zip(row, widths, self.columns, strict=True):
-                pad = " " * (size - cells(text))
-                parts.append(pad + text if column.right else text + pad)
-            out.write("  ".join(parts).rstrip() + "\n")
+        if width is not None:
+            self._shrink(widths, width)
+        lines = [self._line(row, widths) for row in table]
+        if not color:
+            out.writelines("".join(parts).rstrip() + "\n" for parts in lines)
+        else:
+            self._styled(lines, out)
 
-    def _rich(self, out: TextIO, width: int, color: bool) -> None:
-        from rich.table import Table
+    def _shrink(self, widths: list[int], width: int) -> None:
+        """Take what is too much from the widest column that may shrink, one cell at a time."""
+        excess = sum(widths) + self.gap * (len(widths) - 1) - width
+        while excess > 0:
+            room = [w - c.least if c.least else 0 for w, c in zip(widths, self.columns, strict=True)]
+            widest = max(range(len(widths)), key=lambda i: (room[i] > 0, widths[i]))
+            if room[widest] <= 0:
+                return
+            widths[widest] -= 1
+            excess -= 1
+
+    def _line(self, row: list[str], widths: list[int]) -> list[str]:
+        """The cells of a line, padded and cut, each with the gap before it."""
+        parts = []
+        for i, (text, size, column) in enumerate(zip(row, widths, self.columns, strict=True)):
+            text = fit(text, size)
+            pad = " " * (size - cells(text))
+            parts.append(" " * (self.gap if i else 0) + (pad + text if column.right else text + pad))
+        return parts
+
+    def _styled(self, lines: list[list[str]], out: TextIO) -> None:
+        from rich.console import Console
         from rich.text import Text
 
-        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-        for column in self.columns:
-            table.add_column(
-                Text(column.title), justify="right" if column.right else "left", overflow="fold",
-                no_wrap=not column.least, min_width=column.least or None,
-            )  # fmt: skip
-        for row, styles in zip(self.rows, self.styles, strict=True):
-            table.add_row(*(Text(text, style=styles.get(i, "")) for i, text in enumerate(row)))
-        console(out, width, color).print(table)
+        console = Console(
+            file=out, width=10_000, force_terminal=True, markup=False, emoji=False, highlight=False,
+            color_system="standard", legacy_windows=False,
+        )  # fmt: skip
+        for parts, styles in zip(lines, [dict.fromkeys(range(len(self.columns)), "bold"), *self.styles], strict=True):
+            text = Text()
+            for i, part in enumerate(parts):
+                text.append(part, style=styles.get(i, ""))
+            text.rstrip()
+            console.print(text, soft_wrap=True)
 
 
-def console(out: TextIO, width: int, color: bool) -> Console:  # type: ignore[name-defined]  # noqa: F821
-    """A Rich console of fixed width without markup, emoji or highlighting."""
-    from rich.console import Console
-
-    return Console(
-        file=out, width=width, force_terminal=color, no_color=not color, markup=False, emoji=False, highlight=False,
-        color_system="standard" if color else None, legacy_windows=False,
-    )  # fmt: skip
+def fit(text: str, size: int) -> str:
+    """Text cut with an ellipsis to `size` terminal cells."""
+    if cells(text) <= size:
+        return text
+    while text and cells(text) > size - 1:
+        text = text[:-1]
+    return text + "…"
 
 
 def cells(text: str) -> int:

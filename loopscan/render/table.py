@@ -19,7 +19,7 @@ _STYLES: Final = {
     "waited": "blue",
     "blind": "dim",
 }
-_NARROW: Final = 100
+_NARROW: Final = 110
 
 
 def render(report: Report, out: TextIO, options: Options) -> None:
@@ -52,47 +52,55 @@ def worst_runs(runs: list[RunReport], most: int) -> list[RunReport]:
 
 def _runs(runs: list[RunReport], options: Options) -> Grid:
     narrow = options.width is not None and options.width < _NARROW
-    columns = [Column("run", least=12), Column("state"), Column("turns", right=True), Column("verdict"),
-               Column("no progress at", least=16)]  # fmt: skip
-    if not narrow:
-        columns.append(Column("first exit"))
-    columns += [Column("wasted"), Column("cost", least=10)]
-    grid = Grid(columns)
+    columns = [
+        Column("run", least=12),
+        Column("state"),
+        Column("turns", right=True),
+        Column("verdict"),
+        Column("no progress at", least=14),
+        *([] if narrow else [Column("first exit")]),
+        Column("wasted", right=narrow, least=0 if narrow else 8),
+        Column("cost", right=narrow),
+    ]
+    grid = Grid(columns, gap=1 if narrow else 2)
     for run in runs:
         verdict = run.verdict or "blind"
-        row = [_name(run, options.width), run.state, f"{run.turns:,}", verdict, repeating(run)]
+        row = [_name(run, options.width), run.state, f"{run.turns:,}", verdict, repeating(run, narrow)]
         if not narrow:
             first = run.first_exit
             row.append(f"{first.exit} @ {first.turn}" if first else "-")
-        grid.add([*row, _wasted(run, narrow), _cost(run)], {3: _STYLES.get(verdict, "green")})
+        grid.add([*row, _wasted(run, narrow), _cost(run, narrow)], {3: _STYLES.get(verdict, "green")})
     return grid
 
 
 def _name(run: RunReport, width: int | None) -> str:
     name = clean(run.run)
-    room = None if width is None else max(16, width // 5)
+    room = None if width is None else max(14, width // 5)
     return name if room is None or len(name) <= room else f"{name[: room // 2 - 1]}…{name[-(room - room // 2) :]}"
 
 
 def block_names(episode: Episode) -> str:
-    """The block of an episode in a few words: `search, open (x2)`."""
+    """What the block of an episode calls: `search, open`."""
     names = [clean(entry["name"] if entry["name"] is not None else _words(entry), 40) for entry in episode.block]
     more = f", +{len(names) - 4}" if len(names) > 4 else ""
-    return f"{', '.join(names[:4])}{more} (x{episode.copies:,})"
+    return f"{', '.join(names[:4])}{more}"
 
 
 def _words(entry: dict[str, object]) -> str:
     return '"' + clean(entry.get("text") or "", 30) + '"'
 
 
-def repeating(run: RunReport) -> str:
+def repeating(run: RunReport, narrow: bool = False) -> str:
     """Where and what the run repeats: the headline episode; its rule where that is not the period rule."""
     episode = run.headline
     if episode is None:
         return "-"
+    copies, names = f"x{episode.copies:,}", block_names(episode)
+    if narrow:
+        return f"turn {episode.turn} {copies}: {names}"
     rule = "" if episode.rule == "period" else f" [{episode.rule}]"
     first = f"; first at {run.fired}" if run.fired is not None and run.fired < episode.turn else ""
-    return f"turn {episode.turn}: {block_names(episode)}{rule}{first}"
+    return f"turn {episode.turn}: {names} ({copies}){rule}{first}"
 
 
 def _wasted(run: RunReport, narrow: bool) -> str:
@@ -101,9 +109,10 @@ def _wasted(run: RunReport, narrow: bool) -> str:
         waste, word = run.waiting, " waiting"
     if not waste.turns:
         return "-"
+    if narrow:
+        return plural(waste.turns, "turn") if run.unpriced else _amount(waste.usd)
     price = "" if run.unpriced else f" {_amount(waste.usd)}"
-    turns = f"{waste.turns:,}t" if narrow else plural(waste.turns, "turn")
-    return f"{turns}{price}{word}"
+    return f"{plural(waste.turns, 'turn')}{price}{word}"
 
 
 def _amount(usd: int) -> str:
@@ -111,26 +120,28 @@ def _amount(usd: int) -> str:
     return cents(usd) if usd >= PICO // 100 or not usd else money(usd)
 
 
-def _cost(run: RunReport) -> str:
+def _cost(run: RunReport, narrow: bool = False) -> str:
     if run.unpriced or not run.spent.sends:
         return f"{short(run.tokens)} tokens" if run.tokens else "-"
-    times = f"  {run.times_normal:,.0f}x normal" if run.times_normal and run.times_normal >= 10 else ""
+    times = f"  {run.times_normal:,.0f}x normal" if run.times_normal and run.times_normal >= 10 and not narrow else ""
     mark = "~" if any(s != "recorded" for s in run.spent.usage_sources) else ""
     return f"{mark}{_amount(run.usd)}{times}"
 
 
 def _exits(run: RunReport, width: int | None) -> Grid:
     """The exits that would have fired on one run."""
-    grid = Grid([Column(_name(run, width), least=8), Column("exit"), Column("turn", right=True),
-                 Column("paid", right=True), Column("cost", right=True), Column("would have saved", least=10)])  # fmt: skip
+    columns = [Column(_name(run, width), least=8), Column("exit"), Column("turn", right=True),
+               Column("paid", right=True), Column("cost", right=True), Column("would have saved"),
+               Column("", least=8)]  # fmt: skip
+    grid = Grid(columns)
     for i, fired in enumerate(run.exits):
         cost = money(None if run.unpriced else fired.usd)
         price = "" if run.unpriced else f"  {money(fired.saved_usd)}"
         saved = f"{plural(fired.saved_turns, 'turn')}{price}" if fired.saved_turns else "-"
         notes = ["<- first"] if i == 0 else []
-        notes += ["would have stopped a healthy run"] if fired.false_stop else []
-        grid.add(["", fired.exit, f"{fired.turn:,}", f"{fired.paid_sends:,}", cost, "  ".join([saved, *notes])],
-                 {1: "bold"} if i == 0 else {})  # fmt: skip
+        notes += ["stops a healthy run"] if fired.false_stop else []
+        row = ["", fired.exit, f"{fired.turn:,}", f"{fired.paid_sends:,}", cost, saved, ", ".join(notes)]
+        grid.add(row, {1: "bold"} if i == 0 else {})
     return grid
 
 

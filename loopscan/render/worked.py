@@ -19,7 +19,7 @@ def render(case: Case, out: TextIO, options: Options) -> None:
     last = rows[-1]
     normal = spent(case, "normal run", case.normal)
     grid = Grid([Column("exit"), Column("turn", right=True), Column("paid", right=True), Column("tokens", right=True),
-                 Column("cost", right=True), Column("would have saved", least=10)])  # fmt: skip
+                 Column("cost", right=True), Column("would have saved")])  # fmt: skip
     for row in rows:
         grid.add(
             [row.exit, f"{row.turn:,}", f"{row.paid_sends:,}", f"{row.tokens:,}", money(row.usd), _saved(row, last)]
