@@ -20,7 +20,9 @@ _WORDS: Final = {
         r"context[_ .]?(?:length|window)|maximum context|(?:prompt|input) is too long|too many (?:input )?tokens|"
         r"input token count"
     ),
-    "token_cap": r"(?:input|output|total)_tokens_limit|token (?:usage )?(?:limit|budget) (?:reached|exceeded)|token cap",
+    "token_cap": (
+        r"(?:input|output|total)_tokens_limit|token (?:usage )?(?:limit|budget) (?:reached|exceeded)|token cap"
+    ),
     "cost_cap": r"budget[ _]?(?:has been )?exceeded|(?:cost|budget) (?:limit|cap)|max_budget",
     "time_cap": (
         r"timeout of [\d.]+ seconds reached|time (?:limit|cap) (?:reached|exceeded)|exceeded the time limit|"
@@ -30,8 +32,8 @@ _WORDS: Final = {
         r"GraphRecursionError|recursion[ _]limit|UsageLimitExceeded|LlmCallsLimitExceeded|max[ _]?turns|"
         r"MaxIterations?|(?:request|tool_calls)_limit|turn[ _](?:cap|limit)|"
         r"max(?:imum)?[_ ](?:number of )?"
-        r"(?:turns|messages|rounds|steps|iterations|iter|requests|llm calls|tool calls)\b|"
-        r"(?:step|iteration|request|call)s?[ _](?:cap|limit) (?:reached|exceeded)"
+        r"(?:turns|messages|rounds|steps|iterations|iter|llm calls|tool calls)\b|"
+        r"(?:step|iteration)s?[ _](?:cap|limit) (?:reached|exceeded)"
     ),
     "aborted": (
         r"KeyboardInterrupt|CancelledError|external termination|AbortError|"
