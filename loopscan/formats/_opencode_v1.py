@@ -15,6 +15,7 @@ from loopscan.model import JSON, Event, Turn
 
 _KNOWN: Final = frozenset({"file", "snapshot", "patch", "agent", "subtask", "retry"})
 _WORDS: Final = frozenset({"text", "file", "agent", "subtask"})
+_BROKEN: Final = {"length": "cut", "content-filter": "error", "error": "error"}
 
 
 @dataclass(slots=True)
@@ -119,6 +120,6 @@ def _finished(chat: oc.Chat, info: dict[str, JSON], turns: list[Turn], finish: s
         events += chat.end(state, name if words == name else f"{name}: {words}", time)
     elif turns and not turns[-1].calls and finish == "stop":
         events += chat.end("done", finish, time)
-    elif finish in ("length", "content-filter", "error"):
-        events += chat.end("error", finish, time)
+    elif finish in _BROKEN:
+        events += chat.end(_BROKEN[finish], finish, time)
     return events
