@@ -134,6 +134,18 @@ def cost(
     return cost_command(given)
 
 
+@app.command()
+def formats(
+    format_: o.ListFormat = o.ListChoice.table,
+    output: o.Output = None,
+) -> int:
+    """List the log formats that can be read, where they lie by default, and what they lack."""
+    given = o.Given(format=o.FormatChoice(format_.value), output=output)
+    from loopscan.cli_formats import formats_command
+
+    return formats_command(given)
+
+
 def _given(values: dict[str, Any]) -> dict[str, Any]:
     """The parameters of a command under the names of `Given`."""
     return {k if k == "from_" else k.rstrip("_"): v for k, v in values.items()}

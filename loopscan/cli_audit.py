@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal, TextIO, TypeVar
 
 from loopscan.errors import UsageError
+from loopscan.places import default_paths
 from loopscan.price import PICO, rate
 from loopscan.scan import Inputs, run
 from loopscan.settings import CapSettings, Settings
@@ -50,13 +51,15 @@ def write(report: Report, given: Given) -> None:
 
 
 def inputs(given: Given) -> Inputs:
-    """What to read; piped standard input where neither a path nor a format is named."""
+    """What to read: the paths; else the named agent's own folders; else piped standard input."""
     paths = given.paths or []
-    if not paths:
-        if given.from_ is None and not sys.stdin.isatty():
-            paths = ["-"]
-        else:
+    if not paths and given.from_ is not None:
+        paths = default_paths(given.from_)
+        say(f"reading {', '.join(paths)}")
+    elif not paths:
+        if sys.stdin.isatty():
             raise UsageError("nothing to read: name a file, a folder or - for standard input")
+        paths = ["-"]
     return Inputs(paths, given.from_, field_map(given.map or []), say)
 
 

@@ -25,6 +25,13 @@ class FormatChoice(StrEnum):
     csv = "csv"
 
 
+class ListChoice(StrEnum):
+    """The outputs of a plain list."""
+
+    table = "table"
+    json = "json"
+
+
 class VerdictChoice(StrEnum):
     """The verdicts."""
 
@@ -83,6 +90,7 @@ Limit = Annotated[
 ]
 Detail = Annotated[int, _opt("--detail", help="Worst runs shown with a table of exits (3).", min=0)]
 Format = Annotated[FormatChoice, _opt("--format", "-f", help="table, json, jsonl or csv (table).")]
+ListFormat = Annotated[ListChoice, _opt("--format", "-f", help="table or json (table).")]
 Output = Annotated[str | None, _opt("--output", "-o", help="Write the report to this file.", metavar="FILE")]
 Strict = Annotated[bool, _opt("--strict", help="Exit with 4 when any record or input was skipped.")]
 NoProgressAt = Annotated[int, _opt("--no-progress", help="Turn at which the detector fires (3).", min=1)]

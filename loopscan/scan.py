@@ -12,7 +12,7 @@ from loopscan.formats import FORMATS, Scan, detect, load
 from loopscan.report import Report
 from loopscan.run import PriceBook, Unpriced
 from loopscan.settings import Settings
-from loopscan.source import Head, Skips, expand, open_input
+from loopscan.source import Blob, Head, Input, Skips, expand, open_input
 
 
 @dataclass(slots=True)
@@ -47,16 +47,17 @@ def run(inputs: Inputs, settings: Settings, prices: PriceBook) -> Report:
     """Audit the inputs. Raises InputError when a named input cannot be read and nothing else was."""
     scan = Scan(Skips(inputs.say), settings.exact, inputs.field_map)
     engine = Audit(settings, prices, scan)
-    forced = load(inputs.format) if inputs.format else None
+    if inputs.format:
+        load(inputs.format)
     not_logs: list[str] = []
     failures: list[str] = []
     read = 0
     for item in expand(inputs.paths):
         try:
             with open_input(item) as blob:
-                name = inputs.format or detect(blob.head)
+                name = _format(blob, item, inputs.format)
                 if name is not None:
-                    engine.read(blob, name, forced or load(name))
+                    engine.read(blob, name, load(name))
                     read += 1
                 elif not item.named:
                     not_logs.append(item.path)
@@ -81,6 +82,13 @@ def run(inputs: Inputs, settings: Settings, prices: PriceBook) -> Report:
 def _say(inputs: Inputs, message: str) -> None:
     if inputs.say is not None:
         inputs.say(message)
+
+
+def _format(blob: Blob, item: Input, forced: str | None) -> str | None:
+    """The format to read an input as; under `--from` a folder's other files are left alone."""
+    if forced is None:
+        return detect(blob.head)
+    return forced if item.named or load(forced).sniff(blob.head) else None
 
 
 def _is_empty(head: Head) -> bool:

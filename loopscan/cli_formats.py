@@ -1,0 +1,30 @@
+"""`loopscan formats`: what can be read."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from loopscan.cli_audit import opened, options
+from loopscan.formats import FORMATS, load
+from loopscan.render._grid import Column, Grid
+
+if TYPE_CHECKING:
+    from loopscan.cli_options import Given
+
+
+def formats_command(given: Given) -> int:
+    """List the formats."""
+    rows = [(name, load(name)) for name in FORMATS]
+    with opened(given.output) as out:
+        if given.format.value == "json":
+            listed = [{"name": n, "title": r.TITLE, "where": list(r.WHERE), "lacks": r.LACKS or None} for n, r in rows]
+            out.write(json.dumps(listed, indent=2, ensure_ascii=False) + "\n")
+            return 0
+        grid = Grid([Column("format"), Column("what it is", least=20), Column("where it lies by default", least=16),
+                     Column("what it lacks", least=12)])  # fmt: skip
+        for name, reader in rows:
+            grid.add([name, reader.TITLE, ", ".join(reader.WHERE) or "-", reader.LACKS or "-"])
+        shown = options(given, out)
+        grid.write(out, shown.width, shown.color)
+    return 0
