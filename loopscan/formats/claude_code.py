@@ -48,18 +48,23 @@ _REMINDER: Final = ("<system-reminder>", "</system-reminder>")
 
 def sniff(head: Head) -> bool:
     """Typed lines of one session with uuids, or its bookkeeping records."""
-    return not head.document and any(_is_session_line(line) for line in head.objects)
+    lines = head.objects
+    return (
+        not head.document
+        and any(_is_session_line(line) for line in lines)
+        and not any("systemPayload" in o or "parts" in mapping(o.get("message")) for o in lines)
+    )
 
 
 def _is_session_line(line: dict[str, JSON]) -> bool:
     kind = line.get("type")
     if kind in ("user", "assistant", "system", "progress"):
-        return "uuid" in line and ("sessionId" in line or "parentUuid" in line) and "systemPayload" not in line
+        return "uuid" in line and ("sessionId" in line or "parentUuid" in line)
     if kind == "file-history-snapshot":
         return "messageId" in line
     if kind == "summary":
         return "leafUuid" in line
-    return isinstance(kind, str) and kind in _BOOKKEEPING and "sessionId" in line and "parts" not in mapping(line.get("message"))
+    return isinstance(kind, str) and kind in _BOOKKEEPING and "sessionId" in line
 
 
 @dataclass(slots=True)

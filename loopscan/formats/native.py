@@ -37,7 +37,15 @@ def sniff(head: Head) -> bool:
     return bool(objects) and not head.document and any(_is_ours(o) for o in objects[:5])
 
 
+_FOREIGN: Final = frozenset(
+    "span_id root_span_id parent_observation_id dotted_order run_type object spans span_data messages uuid".split()
+)
+"""Keys of logs that use some of our words for other things."""
+
+
 def _is_ours(line: dict[str, JSON]) -> bool:
+    if not _FOREIGN.isdisjoint(line) or line.get("type") in ("ToolCall", "LLMCall"):
+        return False
     if not any(k in line for k in _ACTS) or not any(k in line for k in _CONTEXT):
         return False
     name = next((line[k] for k in NAME if k in line), None)
@@ -160,7 +168,7 @@ def _turn(line: dict[str, JSON], run_id: str, number: int) -> Turn | None:
     usage = _usage(line)
     failed = not calls and bool(line.get("error"))
     if not calls and not failed and text is None and usage is None:
-        if line.get("state") is not None or _first(line, RESULT) is MISSING and "turn" not in line:
+        if line.get("state") is not None or (_first(line, RESULT) is MISSING and "turn" not in line):
             return None
     turn = Turn(run_id, calls, text if text is not None or not calls else "", failed, line=number, usage=usage)
     if failed:
