@@ -2,9 +2,9 @@
 
 `system`/`init`, then `assistant` lines (one content block each; one turn = one `message.id`), `user` lines with
 results, and a `result` line that ends the run. One run = one result line of a session; calls of a sub-agent carry
-`parent_tool_use_id`. Usage = `message.usage`. The only dollars are the result's `total_cost_usd`: they are shared out
-over its sends by the usual ratio of token prices, so that the run's sum is the recorded one (not for standard input,
-which cannot be read twice). `cursor-agent --output-format stream-json` has the same frame and is read too, without
+`parent_tool_use_id`. Usage = `message.usage`; its output is only a beginning, and dollars stand on the result line
+only: both are shared out over the sends so that the run's sums are the recorded ones (not for standard input, which
+cannot be read twice). `cursor-agent --output-format stream-json` has the same frame and is read too, without
 usage. https://docs.claude.com/en/docs/claude-code/sdk/sdk-headless
 """
 
@@ -14,10 +14,9 @@ from collections.abc import Iterator
 from pathlib import PurePath
 from typing import Final
 
-from loopscan.decode import canonical
 from loopscan.formats import Scan
 from loopscan.formats._assembly import HOLD, Assembly
-from loopscan.formats._claude_bill import Bill, bills_of, final_usage, stream_lines, weight_of
+from loopscan.formats._claude_bill import Bill, bills_of, final_usage, stream_lines, written_in
 from loopscan.formats._cursor_stream import CursorTurns, without_clocks
 from loopscan.formats._endings import NOTE, state_of
 from loopscan.formats._fields import identity, items, mapping, result_of_blocks, text_of_blocks, when
@@ -29,7 +28,7 @@ from loopscan.source import Blob, Head
 
 TITLE = "Streams of claude -p and cursor-agent"
 WHERE: tuple[str, ...] = ()
-LACKS = "times, whole output counts (unless partial messages are printed); for cursor-agent usage"
+LACKS = "times; for cursor-agent also usage"
 
 _QUIET: Final = frozenset(
     "thinking tool_progress tool_use_summary auth_status rate_limit_event prompt_suggestion "
@@ -86,11 +85,8 @@ class _Stream:
         """The events, each send with its share of the bill."""
         at = self.results
         for event in events:
-            bill = bills[at] if at < len(bills) else Bill()
-            if isinstance(event, Turn):
-                event.window = bill.windows.get(event.model or "")
-                if event.usage is not None and bill.usd and bill.weight:
-                    event.usage.usd = bill.usd * weight_of(event.usage) / bill.weight
+            if isinstance(event, Turn) and at < len(bills):
+                bills[at].apply(event)
             yield event
 
     def line(self, line: dict[str, JSON], number: int) -> Iterator[Event]:
@@ -167,20 +163,18 @@ class _Stream:
         return ready
 
     def _block(self, turn: Turn, block: dict[str, JSON]) -> None:
-        kind, written = block.get("type"), turn.written or 0
+        kind = block.get("type")
         if kind in ("tool_use", "server_tool_use"):
             call = Call(str(block.get("name")), block.get("input"), id=identity(block.get("id")))
-            if call.id is None or all(c.id != call.id for c in turn.calls):
-                turn.calls.append(call)
-                self.assembly.expect(turn.run, call)
-                turn.written = written + len(call.name) + len(canonical(call.args))
+            if call.id is not None and any(c.id == call.id for c in turn.calls):
+                return
+            turn.calls.append(call)
+            self.assembly.expect(turn.run, call)
         elif kind == "text" and isinstance(text := block.get("text"), str):
             turn.text = f"{turn.text}\n{text}" if turn.text else text
-            turn.written = written + len(text)
-        elif kind == "thinking":
-            turn.written = written + len(str(block.get("thinking") or ""))
         elif "tool_use_id" in block:  # a server tool answers inside the message
             self.assembly.result(turn.run, identity(block["tool_use_id"]), block.get("content"))
+        turn.written = (turn.written or 0) + written_in(block)
 
     def _user(self, line: dict[str, JSON]) -> None:
         content = mapping(line.get("message")).get("content")

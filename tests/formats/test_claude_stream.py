@@ -109,6 +109,19 @@ def test_the_recorded_dollars_are_shared_out_and_keep_their_sum(tmp_path: Path) 
     assert [t.run for t in found] == ["s1", "s1", "s1/2"]
 
 
+@pytest.mark.parametrize(("input_", "outputs"), [(2000, [6, 54]), (1999, [1, 1])])
+def test_output_of_the_result_is_shared_out_where_the_input_adds_up(
+    tmp_path: Path, input_: int, outputs: list[int]
+) -> None:
+    total = {"input_tokens": input_ - 1980, "cache_read_input_tokens": 1800, "cache_creation_input_tokens": 180}
+    agent = said("m9", text("sub"), agent="t1")
+    first, last = said("m1", text("0123456789")), said("m2", text("0123456789" * 9))
+    path = lines(tmp_path / "x", INIT, first, agent, last, result(usage={**total, "output_tokens": 60}))
+    found = turns(events(path))
+    assert [t.usage.output for t in found if t.usage and not t.parent] == outputs
+    assert [t.usage.output for t in found if t.usage and t.parent] == [1]
+
+
 def test_standard_input_has_no_dollars(tmp_path: Path) -> None:
     data = lines(tmp_path / "x", INIT, said("m1", text("hi")), result()).read_bytes()
     found = list(load("claude-stream").read(Blob("<stdin>", None, io.BytesIO(data)), Scan()))
