@@ -22,7 +22,7 @@ from loopscan.formats._fields import (
     when,
 )
 from loopscan.formats._session import Session, run_of_file
-from loopscan.model import JSON, Event, Turn, Usage
+from loopscan.model import JSON, MISSING, Event, Turn, Usage
 from loopscan.source import Head
 
 _ENTRIES: Final = frozenset(
@@ -176,8 +176,8 @@ class _Log:
         turn.time = when(entry.get("timestamp")) or when(message.get("timestamp"))
         fill(turn, message.get("content"))
         stop, fault = message.get("stopReason"), message.get("errorMessage")
-        if stop == "error" and not turn.calls:
-            turn.failed, turn.fault = True, fault
+        if not turn.calls and (stop == "error" or (stop == "aborted" and turn.text is None)):
+            turn.failed, turn.fault = True, MISSING if stop == "aborted" else fault
         ready = self.session.answer(turn)
         state = state_of(str(fault)) if stop == "error" else _STOPS.get(stop) if isinstance(stop, str) else None
         if state is not None:

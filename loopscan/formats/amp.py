@@ -98,8 +98,8 @@ class _Thread:
             return []
         kind, stop = state.get("type"), state.get("stopReason")
         fault = fault_text(state.get("error")) if kind == "error" else None
-        if fault is not None and not turn.calls:
-            turn.failed, turn.fault = True, fault
+        if not turn.calls and (kind == "error" or (kind == "cancelled" and turn.text is None)):
+            turn.failed, turn.fault = True, MISSING if fault is None else fault
         ready = self.session.answer(turn)
         if kind == "error":
             self.session.ends(state_of(fault or ""), f"state error: {fault}", number, turn.time)

@@ -40,6 +40,7 @@ _FAMILIES: Final = frozenset(
     "token_counting file_history staleGuard".split()
 )
 _REASONS: Final = {"completed": "done", "cancelled": "aborted", "aborted": "aborted", "max_steps": "turn_cap"}
+_ENDS: Final = ("turn.cancel", "turn.step.interrupted", "turn.ended")
 _FINISHED: Final = {"end_turn": "done", "max_tokens": "cut", "filtered": "error"}
 _IDS: Final = re.compile(r"^(agent_id|task_id|pid): \S+$", re.MULTILINE)
 _SAVED: Final = re.compile(r"tool-results/\S+")
@@ -114,15 +115,15 @@ class _Log:
     def _ask(self, origin: dict[str, JSON], number: int) -> list[Event]:
         kind = origin.get("kind")
         if kind in _BY_USER or (kind in _SLASH and origin.get("trigger") == "user-slash"):
-            return [*self.begun(), *self.session.ask(number)]
+            return [*self.begun(unanswered=True), *self.session.ask(number)]
         return []
 
-    def begun(self) -> list[Event]:
-        """The step that began is a turn."""
+    def begun(self, unanswered: bool = False) -> list[Event]:
+        """The step that began is a turn; `unanswered`: what comes next shows that no reply arrived."""
         step, self.step = self.step, None
         if step is None:
             return []
-        self.turn = step
+        self.turn, step.failed = step, unanswered
         return self.session.answer(step)
 
     def _request(self, record: dict[str, JSON]) -> None:
@@ -134,7 +135,7 @@ class _Log:
     def _event(self, event: dict[str, JSON], number: int, time: float | None) -> list[Event]:
         kind = event.get("type")
         if kind == "step.begin":
-            ready = self.begun()
+            ready = self.begun(unanswered=True)
             uuid = identity(event.get("uuid"))
             if uuid is not None and self.scan.copy_of("kimi", uuid, time):
                 self.turn = Turn(self.session.run)  # takes the parts of the copy, goes nowhere
@@ -185,20 +186,15 @@ class _Log:
         if kind == "turn.step.retrying":
             self.step = None
             return []
-        ready = self.begun()
+        ready = self.begun(unanswered=kind in _ENDS)
         reason, fault = str(record.get("reason")), fault_text(record.get("error")) or fault_text(record.get("message"))
         if kind == "turn.cancel" and record.get("target") != "queued":
             self.session.ends("aborted", "turn.cancel", number, time)
-        elif kind == "turn.step.interrupted":
-            if reason == "error" and self.turn is not None and not self.turn.calls:
+        elif kind == "turn.step.interrupted" or (kind == "turn.ended" and self.session.ended in (None, "done")):
+            if fault is not None and self.turn is not None and not self.turn.calls:
                 self.turn.failed, self.turn.fault = True, fault
-            self.session.ends(
-                _REASONS.get(reason) or state_of(fault or reason), f"{kind} {fault or reason}", number, time
-            )
-        elif kind == "turn.ended" and self.session.ended in (None, "done"):
-            self.session.ends(
-                _REASONS.get(reason) or state_of(fault or reason), f"{kind} {fault or reason}", number, time
-            )
+            words = fault or reason
+            self.session.ends(_REASONS.get(reason) or state_of(words), f"{kind} {words}", number, time)
         return ready
 
 

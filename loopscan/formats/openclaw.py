@@ -45,7 +45,7 @@ def read(blob: Blob, scan: Scan) -> Iterator[Event]:
     if not blob.head.raw.startswith(MAGIC):
         yield from read_session(blob.values(scan.skips), scan, blob.name, "openclaw")
         return
-    with opened(blob, scan.skips) as db:
+    with opened(blob.path, blob.name, scan.skips) as db:
         if db is not None:
             yield from _sessions(db, blob.name, scan)
 
