@@ -46,7 +46,7 @@ class Log:
         self.thread = Thread(stem[-36:] if stem.startswith("rollout-") else stem)
         self.turns = Turns(self.thread)
         self.meter = Meter()
-        self.named = self.recorded = self.bare = False
+        self.named = self.recorded = self.counted = self.bare = False
         self.responses: deque[str] = deque(maxlen=32)
         self.kept = self.copies = 0
 
@@ -163,8 +163,9 @@ class Log:
     def _count(self, info: dict[str, JSON], number: int, time: float | None) -> None:
         self.thread.window = count(info.get("model_context_window")) or self.thread.window
         usage = self.meter.spent(info)
-        if usage is not None and not self.recorded:
+        if usage is not None and (not self.recorded or self.turns.uncounted):
             self.turns.counted(usage, number, time)
+            self.counted = True
 
     def _usage_record(self, record: dict[str, JSON], number: int, time: float | None) -> None:
         usage, response = usage_of(record.get("usage")), identity(record.get("response_id"))
@@ -176,8 +177,8 @@ class Log:
             if identity(record.get("parent_thread_id")) == self.thread.run:
                 self._delegated(thread, usage, record, number, time)
             return
-        first, self.recorded = not self.recorded, True
-        if not (first and self.turns.already_counted(usage)):
+        counted, self.counted, self.recorded = self.counted, False, True
+        if not (counted and self.turns.already_counted(usage)):
             self.turns.counted(usage, number, time)
         self.turns.use_model(identity(record.get("model")))
 

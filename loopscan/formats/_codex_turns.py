@@ -132,6 +132,11 @@ class Turns:
         turn.text, turn.usage = None, usage
         self._counted_first, self._sealed = True, self._counts_follow
 
+    @property
+    def uncounted(self) -> bool:
+        """Whether a turn waits for its usage."""
+        return self._turn is not None and self._turn.usage is None and not self._turn.failed and not self._sealed
+
     def already_counted(self, usage: Usage) -> bool:
         """Whether the newest turn is closed and has just this usage (the same response counted by another record)."""
         return self._turn is not None and self._sealed and self._turn.usage == usage
@@ -171,7 +176,7 @@ class Turns:
         """A model call failed for good."""
         if self.thread.prompt == "" or (self._turn is not None and self._turn.failed and self._ending is not None):
             return
-        turn = self._turn
+        turn = self._turn if self._ending is None else None
         if turn is None or self._sealed or self._answered or turn.usage is not None or turn.calls:
             turn = self._open(number, time)
             self._admit()

@@ -53,7 +53,8 @@ def sniff(head: Head) -> bool:
 def read(blob: Blob, scan: Scan) -> Iterator[Event]:
     """The turns and ends of a rollout."""
     log = Log(blob, scan)
-    for line in own_records(_lines(blob, scan), log.meter.inherit):
+    lines = _lines(blob, scan)
+    for line in lines if scan.exact else own_records(lines, log.meter.inherit):
         log.record(line)
         if log.turns.ready:
             yield from log.drain()
