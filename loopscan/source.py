@@ -23,7 +23,7 @@ _HEAD: Final = 1 << 18
 _HEAD_LINES: Final = 60
 _DOCUMENT_LIMIT: Final = 1 << 28
 _NO_LOGS: Final = {"history.jsonl", "session_index.jsonl", "journal.jsonl"}
-_NO_SUFFIXES: Final = ("-wal", "-shm", ".lock", ".meta.json")
+_NO_SUFFIXES: Final = ("-wal", "-shm", ".lock", ".meta.json", ".settings.json")
 
 
 @dataclass(slots=True, frozen=True)
