@@ -67,11 +67,16 @@ class Audit:
             run = None
         if run is None:
             run = self._start(turn, identity, source)
-        elif identity in self._ended:
+        elif identity in self._ended or self._idle(run, turn):
             self._ended.discard(identity)
             self.scan.skips.reopened += 1
         run.prompt = turn.prompt
         run.push(turn, self.prices)
+
+    def _idle(self, run: Run, turn: Turn) -> bool:
+        """Whether the run had counted as over (`idle`) when this turn came."""
+        idle = self.settings.idle
+        return idle is not None and turn.time is not None and run.ended is not None and turn.time - run.ended > idle
 
     def _start(self, turn: Turn, identity: tuple[str, str], source: str) -> Run:
         format_name, run_id = identity

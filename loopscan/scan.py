@@ -74,6 +74,8 @@ def run(inputs: Inputs, settings: Settings, prices: PriceBook) -> Report:
         raise InputError("\n".join(failures[:20]))
     for failure in failures:
         _say(inputs, failure)
+    if scan.skips.total > scan.skips.limit:
+        _say(inputs, f"{scan.skips.total - scan.skips.limit} more skipped records are not shown")
     report = engine.finish()
     report.not_logs, report.failures = not_logs, failures
     return report
