@@ -37,6 +37,7 @@ class Unpriced:
 OVERFLOW_WORDS = (
     "context length",
     "context_length",
+    "context_limit",
     "context window",
     "prompt is too long",
     "maximum context",
