@@ -33,14 +33,23 @@ def add_reply(turn: Turn, message: dict[str, JSON]) -> None:
             _block(turn, block)
     elif content is None and isinstance(message.get("refusal"), str):
         add_text(turn, message["refusal"])
-    for value in items(message.get("tool_calls")):
-        add_call(turn, chat_call(value))
+    calls = message.get("tool_calls")
+    if calls:
+        for value in items(calls):
+            add_call(turn, chat_call(value))
+    if is_plain(message):
+        return
     if isinstance(message.get("function_call"), dict):
         add_call(turn, chat_call(message["function_call"]))
     for name in _THOUGHTS:
         if isinstance(thought := message.get(name), str):
             turn.written = (turn.written or 0) + len(thought)
             break
+
+
+def is_plain(message: dict[str, JSON]) -> bool:
+    """Whether a message holds its role, content and calls only, so that nothing else need be looked for."""
+    return len(message) == 1 + ("content" in message) + ("tool_calls" in message)
 
 
 def add_text(turn: Turn, text: str) -> None:
@@ -60,7 +69,10 @@ def add_call(turn: Turn, call: Call) -> None:
 def chat_call(value: JSON) -> Call:
     """A call as OpenAI writes it (`function: {name, arguments}`), or flat (`function: name` or `name`)."""
     call = mapping(value)
-    inner = call.get("function", call.get("custom"))
+    inner = call.get("function")
+    if type(inner) is dict and type(name := inner.get("name")) is str and "arguments" in inner:
+        return Call(name, inner["arguments"], id=identity(call.get("id")))
+    inner = inner or call.get("custom")
     body = inner if isinstance(inner, dict) else call
     name = inner if isinstance(inner, str) else body.get("name")
     args = next((body[k] for k in ("arguments", "args", "input", "parameters") if k in body), None)
@@ -99,6 +111,8 @@ def results(message: dict[str, JSON]) -> list[Result]:
     """The tool results that a message which is no reply brings."""
     content = message.get("content")
     if message.get("role") in RESULT_ROLES:
+        if type(content) is str and len(message) == 3 and "tool_call_id" in message:
+            return [(identity(message.get("tool_call_id")), content, False)]
         error = message.get("error")
         failed = bool(error) or message.get("is_error") is True or message.get("status") == "error"
         result = result_of_blocks(content) if "content" in message else MISSING

@@ -7,7 +7,7 @@ from typing import Final
 
 from loopscan.formats._chat import REPLY_ROLES
 from loopscan.formats._exchange import split
-from loopscan.formats._fields import items, mapping
+from loopscan.formats._fields import items, mapping, text_of_blocks
 from loopscan.formats._rows import rows
 from loopscan.formats._talk import of_messages
 from loopscan.model import JSON
@@ -21,6 +21,13 @@ OTHERS: Final = frozenset(
     "run_type observations spans span_attributes root_span_id events resourceSpans litellm_call_id".split()
 )
 """Fields of records that hold messages but belong to another format."""
+_OTHER_WORDS: Final = (
+    "COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT",
+    "MINI_SWE_AGENT_FINAL_OUTPUT",
+    "<environment_details>",
+    "<task>\n",
+)
+"""Words in the prompts of harnesses (mini-swe-agent, Cline) whose bare message lists have readers of their own."""
 
 
 def dialects(head: Head) -> set[str]:
@@ -47,9 +54,20 @@ def _is_ours(message: JSON) -> bool:
     role, kind = message.get("role"), message.get("type")
     if role is None:
         return isinstance(kind, str)
-    if "messageId" in message:
+    if is_foreign(message):
         return False
     return role in _ROLES and ("content" in message or "tool_calls" in message or "function_call" in message)
+
+
+def is_foreign(message: dict[str, JSON]) -> bool:
+    """Whether a message belongs to a format with a reader of its own (Amp, Cline, mini-swe-agent)."""
+    content, stamp = message.get("content"), message.get("ts")
+    if "messageId" in message or "modelInfo" in message:
+        return True
+    if isinstance(content, list) and isinstance(stamp, int) and stamp > 10**12:
+        return True
+    text = text_of_blocks(content)
+    return any(words in text for words in _OTHER_WORDS)
 
 
 def _of_exchange(request: dict[str, JSON], response: JSON) -> str:
@@ -60,6 +78,5 @@ def _of_exchange(request: dict[str, JSON], response: JSON) -> str:
         return "responses"
     if body.get("type") == "message":
         return "anthropic"
-    if "messages" not in request and isinstance(request.get("input"), list):
-        return "responses"
-    return of_messages([*items(request.get("messages")), *([body] if body.get("role") in REPLY_ROLES else [])])
+    asked = items(request.get("messages", request.get("input")))
+    return of_messages([*asked, *([body] if body.get("role") in REPLY_ROLES else [])])

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import Final
 
-from loopscan.formats._chat import REPLY_ROLES, add_reply, results
+from loopscan.formats._chat import REPLY_ROLES, add_reply, is_plain, results
 from loopscan.formats._fields import identity, when
 from loopscan.formats._items import add_item, is_call, is_known, is_output, output_of
 from loopscan.formats._usage import usage_of
 from loopscan.model import JSON, MISSING, Call, Turn
+
+_TIMES: Final = ("timestamp", "created_at", "ts", "time")
 
 
 class Dialogue:
@@ -45,7 +48,8 @@ class Dialogue:
             turn = self.turns[-1] if kind is not None and self._replying else self._open(message)
             known = len(turn.calls)
             add_reply(turn, message)
-            self.expect(known)
+            if len(turn.calls) > known:
+                self.expect(known)
             self._replying = True
         else:
             self._replying = False
@@ -69,12 +73,11 @@ class Dialogue:
 
     def _open(self, message: dict[str, JSON]) -> Turn:
         turn = Turn(self.run, line=self.line, written=0)
-        turn.usage = usage_of(message.get("usage"))
-        turn.model = identity(message.get("model"))
-        for name in ("timestamp", "created_at", "ts", "time"):
-            if name in message:
-                turn.time = when(message[name])
-                break
+        if not is_plain(message):
+            turn.usage = usage_of(message.get("usage"))
+            turn.model = identity(message.get("model"))
+            stamp = next((message[k] for k in _TIMES if k in message), None)
+            turn.time = None if stamp is None else when(stamp)
         self.add(turn)
         return turn
 
@@ -84,7 +87,8 @@ class Dialogue:
         self.turns.append(turn)
         self._number += 1
         self._cursor = 0
-        self.expect(0)
+        if turn.calls:
+            self.expect(0)
 
     def release(self) -> list[Turn]:
         """All turns but the newest, which are then forgotten; results that come later are lost to them."""

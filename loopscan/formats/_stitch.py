@@ -70,15 +70,15 @@ class Stitcher:
     by_reply: dict[str, _Thread] = field(default_factory=dict)
 
     def take(self, send: Send, place: str) -> Iterator[Event]:
-        """The turns that became complete with a send; `place` names its run where nothing else does."""
+        """The turns that became complete with a send; `place` names its run where no id does."""
         chain = prefixes(send.messages)
         thread, known = self._find(send, chain)
         compacted = False
         if thread is None:
-            thread = _Thread(self._unused(send.run or send.maybe or place), named=send.run is not None)
+            thread = _Thread(self._unused(send.run or send.maybe or send.reply_id or place), named=send.run is not None)
             known = 0
         else:
-            compacted = known is None and send.after is None and len(send.messages) < thread.sent
+            compacted = known is None and send.after is None and len(send.messages) <= thread.sent
             thread.named = thread.named or (send.maybe == thread.run and chain[-1] != thread.key)
             self._unlist(thread)
         yield from self._extend(thread, send, known, compacted)

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from loopscan.formats import Scan
-from loopscan.formats._dialect import OTHERS, dialects
+from loopscan.formats._dialect import OTHERS, dialects, is_foreign
 from loopscan.formats._fields import identity, items, mapping
 from loopscan.formats._records import unchanged as clean_result
 from loopscan.formats._rows import IDS, Names, described
@@ -98,8 +98,9 @@ def _is_chat(value: JSON) -> bool:
 
 
 def _has_content(message: dict[str, JSON]) -> bool:
-    alien = "type" in message or "messageId" in message
-    return not alien and any(k in message for k in ("content", "text", "value", "tool_calls"))
+    return not ("type" in message or is_foreign(message)) and any(
+        k in message for k in ("content", "text", "value", "tool_calls")
+    )
 
 
 def read(blob: Blob, scan: Scan) -> Iterator[Event]:

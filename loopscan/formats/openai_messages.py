@@ -29,7 +29,7 @@ COSMETIC_ARGS: Mapping[str, frozenset[str]] = {}
 def sniff(head: Head) -> bool:
     """Lists of role messages, with calls as fields or without any call."""
     found = dialects(head)
-    return "chat" in found or found == {"plain"}
+    return found.isdisjoint({"anthropic", "responses"}) and ("chat" in found or found == {"plain"})
 
 
 def read(blob: Blob, scan: Scan) -> Iterator[Event]:
