@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from loopscan import cli_options as o
+from loopscan.cli_given import Given
 from loopscan.errors import LoopscanError
 
 app = typer.Typer(
@@ -96,7 +97,7 @@ def audit(
     strict: o.Strict = False,
 ) -> int:
     """Audit logs: per run how it ended, where it repeats, what that wasted, and which exit would have fired first."""
-    given = o.Given(**_given(locals()))
+    given = Given(**_given(locals()))
     from loopscan.cli_audit import audit_command
 
     return audit_command(given)
@@ -128,7 +129,7 @@ def cost(
     output: o.Output = None,
 ) -> int:
     """Without a path: the quadratic cost model worked out. With paths: what each run cost, fitted and measured."""
-    given = o.Given(**_given(locals()))
+    given = Given(**_given(locals()))
     from loopscan.cli_cost import cost_command
 
     return cost_command(given)
@@ -140,7 +141,7 @@ def formats(
     output: o.Output = None,
 ) -> int:
     """List the log formats that can be read, where they lie by default, and what they lack."""
-    given = o.Given(format=o.FormatChoice(format_.value), output=output)
+    given = Given(format=o.FormatChoice(format_.value), output=output)
     from loopscan.cli_formats import formats_command
 
     return formats_command(given)

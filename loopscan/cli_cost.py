@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from loopscan.cli_audit import cap_count, cap_usd, opened, options, prices, scanned
+from loopscan.cli_audit import scanned
+from loopscan.cli_output import opened, options
+from loopscan.cli_settings import prices
+from loopscan.cli_values import cap_count, cap_usd
 from loopscan.cost import Loop
 from loopscan.errors import UsageError
 from loopscan.worked import Case
 
 if TYPE_CHECKING:
-    from loopscan.cli_options import Given
+    from loopscan.cli_given import Given
 
 BASE, WINDOW, TURN_CAP, TOKEN_CAP = 3_000, 200_000, 15, 100_000
 """The worked case unless said otherwise: a support bot's loop and a 200k model."""

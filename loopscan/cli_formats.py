@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from loopscan.cli_audit import opened, options
+from loopscan.cli_output import opened, options
 from loopscan.formats import FORMATS, load
 from loopscan.render._grid import Column, Grid
 
 if TYPE_CHECKING:
-    from loopscan.cli_options import Given
+    from loopscan.cli_given import Given
 
 
 def formats_command(given: Given) -> int:

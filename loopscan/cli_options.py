@@ -1,8 +1,7 @@
-"""The options of every command, once, and what they were given."""
+"""The options of every command, once; `loopscan.cli_given` holds what they were given."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -95,39 +94,3 @@ Output = Annotated[str | None, _opt("--output", "-o", help="Write the report to 
 Strict = Annotated[bool, _opt("--strict", help="Exit with 4 when any record or input was skipped.")]
 NoProgressAt = Annotated[int, _opt("--no-progress", help="Turn at which the detector fires (3).", min=1)]
 Normal = Annotated[int, _opt("--normal", help="Turns of a normal run (6).", min=1)]
-
-
-@dataclass(slots=True)
-class Given:
-    """The options a command was given, as text where their reading can fail."""
-
-    paths: list[str] | None = None
-    window: int = 20
-    copies: int = 2
-    exact: bool = False
-    repeat_limit: int = 0
-    turn_cap: str = "auto"
-    token_cap: str = "auto"
-    cost_cap: str = "auto"
-    time_cap: str = "auto"
-    context_window: int | None = None
-    p_in: str | None = None
-    p_out: str | None = None
-    p_cache_read: str | None = None
-    p_cache_write: str | None = None
-    p_cache_write_1h: str | None = None
-    base: int | None = None
-    growth: int = 500
-    out: int = 0
-    map: list[str] | None = None
-    per: PerChoice = PerChoice.prompt
-    idle: str | None = None
-    only: list[VerdictChoice] | None = None
-    limit: int | None = None
-    detail: int = 3
-    format: FormatChoice = FormatChoice.table
-    output: str | None = None
-    strict: bool = False
-    no_progress: int = 3
-    normal: int = 6
-    from_: str | None = field(default=None)

@@ -1,0 +1,43 @@
+"""The options a command was given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from loopscan.cli_options import FormatChoice, PerChoice, VerdictChoice
+
+
+@dataclass(slots=True)
+class Given:
+    """The options a command was given, as text where their reading can fail."""
+
+    paths: list[str] | None = None
+    window: int = 20
+    copies: int = 2
+    exact: bool = False
+    repeat_limit: int = 0
+    turn_cap: str = "auto"
+    token_cap: str = "auto"
+    cost_cap: str = "auto"
+    time_cap: str = "auto"
+    context_window: int | None = None
+    p_in: str | None = None
+    p_out: str | None = None
+    p_cache_read: str | None = None
+    p_cache_write: str | None = None
+    p_cache_write_1h: str | None = None
+    base: int | None = None
+    growth: int = 500
+    out: int = 0
+    map: list[str] | None = None
+    per: PerChoice = PerChoice.prompt
+    idle: str | None = None
+    only: list[VerdictChoice] | None = None
+    limit: int | None = None
+    detail: int = 3
+    format: FormatChoice = FormatChoice.table
+    output: str | None = None
+    strict: bool = False
+    no_progress: int = 3
+    normal: int = 6
+    from_: str | None = field(default=None)

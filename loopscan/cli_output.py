@@ -1,0 +1,71 @@
+"""Where a command writes, and what that place can show."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TextIO
+
+from loopscan.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from loopscan.cli_given import Given
+    from loopscan.render import Options
+    from loopscan.report import Report
+
+TERMINAL_ROWS = 20
+
+
+def write(report: Report, given: Given) -> None:
+    """Render the report to standard output or to `--output`."""
+    from loopscan.render import load
+
+    with opened(given.output) as out:
+        load(given.format.value).render(report, out, options(given, out))
+
+
+def say(message: str) -> None:
+    """One line on standard error, made harmless."""
+    from loopscan.render._text import clean
+
+    print(f"loopscan: {clean(message)}", file=sys.stderr)
+
+
+@contextmanager
+def opened(path: str | None) -> Iterator[TextIO]:
+    """Standard output, or a file that appears only when it is whole. Raises UsageError."""
+    if path is None or path == "-":
+        if hasattr(sys.stdout, "reconfigure"):
+            sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
+        yield sys.stdout
+        sys.stdout.flush()
+        return
+    part = f"{path}.part"
+    try:
+        with open(part, "w", encoding="utf-8", errors="backslashreplace", newline="") as out:
+            yield out
+        os.replace(part, path)
+    except OSError as err:
+        raise UsageError(f"--output {path}: cannot be written: {err.strerror}") from None
+    finally:
+        if os.path.exists(part):
+            os.unlink(part)
+
+
+def options(given: Given, out: TextIO) -> Options:
+    """How to render: what the terminal can show, if `out` is one."""
+    from loopscan.render import Options
+
+    forced = bool(os.environ.get("FORCE_COLOR"))
+    terminal = out.isatty()
+    width = None
+    if terminal:
+        import shutil
+
+        width = shutil.get_terminal_size().columns
+    limit = given.limit if given.limit is not None else TERMINAL_ROWS if terminal else 0
+    plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
+    return Options(limit, given.detail, width, (terminal or forced) and not plain)

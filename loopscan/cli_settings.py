@@ -1,0 +1,60 @@
+"""From the options of a command to inputs, settings and prices."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from loopscan.cli_output import say
+from loopscan.cli_values import cap, cap_count, cap_usd, duration, field_map, value
+from loopscan.errors import UsageError
+from loopscan.places import default_paths
+from loopscan.scan import Inputs
+from loopscan.settings import CapSettings, Settings
+
+if TYPE_CHECKING:
+    from loopscan.cli_given import Given
+    from loopscan.prices import Prices
+
+
+def inputs(given: Given) -> Inputs:
+    """What to read: the paths; else the named agent's own folders; else piped standard input."""
+    paths = given.paths or []
+    if not paths and given.from_ is not None:
+        paths = default_paths(given.from_)
+        say(f"reading {', '.join(paths)}")
+    elif not paths:
+        if sys.stdin.isatty():
+            raise UsageError("nothing to read: name a file, a folder or - for standard input")
+        paths = ["-"]
+    return Inputs(paths, given.from_, field_map(given.map or []), say)
+
+
+def settings(given: Given) -> Settings:
+    """The engine's settings. Raises UsageError."""
+    caps = CapSettings(
+        cap_count("--turn-cap", given.turn_cap),
+        cap_count("--token-cap", given.token_cap),
+        cap_usd("--cost-cap", given.cost_cap),
+        cap("--time-cap", given.time_cap, duration),
+    )
+    return Settings(
+        window=given.window,
+        copies=given.copies,
+        exact=given.exact,
+        repeat_limit=given.repeat_limit,
+        caps=caps,
+        context_window=given.context_window,
+        base=given.base,
+        growth=given.growth,
+        out=given.out,
+        per="session" if given.per.value == "session" else "prompt",
+        idle=None if given.idle is None else value("--idle", given.idle, duration),
+    )
+
+
+def prices(given: Given) -> Prices:
+    """Where prices come from: the --p- options, else the built-in table. Raises UsageError."""
+    from loopscan.prices import from_options
+
+    return from_options(given.p_in, given.p_out, given.p_cache_read, given.p_cache_write, given.p_cache_write_1h)
