@@ -11,6 +11,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Final
 
 from loopscan.formats._otel_span import Span
@@ -64,7 +65,7 @@ class Tree:
 
     def _known(self, span: Span) -> tuple[Span | None, bool]:
         way: list[Span] = []
-        for above in (span, *self.above(span)) if span.id not in self._around else ():
+        for above in chain((span,), self.above(span)):
             if above.id in self._around:
                 break
             way.append(above)

@@ -138,7 +138,7 @@ class _Join:
         return None
 
     def _by_parent(self, tool: Span) -> Span | None:
-        for parent in self.tree.above(tool):
+        for parent in islice(self.tree.above(tool), _NEAR):
             if parent is self.run.agent:
                 return None
             if parent.kind == "model":

@@ -9,6 +9,7 @@ JSON. One turn = one span of type CHAT_MODEL or LLM with the TOOL spans it asked
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import islice
 
 from loopscan.decode import BadJSON, loads
 from loopscan.formats import Scan
@@ -27,10 +28,12 @@ WHERE: tuple[str, ...] = ()
 LACKS = "recorded dollars (in most versions)"
 COSMETIC_ARGS: Mapping[str, frozenset[str]] = {}
 
+_LOOK = 100
+
 
 def sniff(head: Head) -> bool:
     """Traces with an info and a data part, or rows with MLflow's spans."""
-    return any(_is_trace(t) for t in _traces(head.values))
+    return any(map(_is_trace, islice(_traces(head.values), _LOOK)))
 
 
 def _traces(value: JSON) -> Iterator[dict[str, JSON]]:

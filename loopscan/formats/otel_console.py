@@ -29,7 +29,7 @@ _RAW = (b'"trace_id": "0x', b'"span_id": "0x', b'"parent_id":', b'"start_time":'
 
 def sniff(head: Head) -> bool:
     """Spans with a context object, or the same among other printed text."""
-    return any(map(_is_printed, head.objects)) or (not head.values and all(mark in head.raw for mark in _RAW))
+    return any(map(_is_printed, head.objects)) or (not head.objects and all(mark in head.raw for mark in _RAW))
 
 
 def _is_printed(record: dict[str, JSON]) -> bool:

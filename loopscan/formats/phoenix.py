@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Final
 
 from loopscan.formats import Scan
@@ -26,6 +27,7 @@ WHERE: tuple[str, ...] = ()
 LACKS = ""
 COSMETIC_ARGS: Mapping[str, frozenset[str]] = {}
 
+_LOOK: Final = 50
 _CELLS: Final = frozenset(FLAT.values())
 _LITERAL: Final = 1 << 20
 """Longer Python literals are left unread: only the results that no TOOL span holds would be lost."""
@@ -34,7 +36,7 @@ _LITERAL: Final = 1 << 20
 def sniff(head: Head) -> bool:
     """Records that name their trace in a context, and an OpenInference span kind."""
     for value in head.values:
-        for record, _ in records(value):
+        for record, _ in islice(records(value), _LOOK):
             fields = mapping(record)
             context = mapping(fields.get("context"))
             if "span_kind" in fields and ("trace_id" in context or "context.trace_id" in fields):

@@ -178,6 +178,8 @@ def test_a_failed_send(tmp_path: Path) -> None:
         ("litellm.BudgetExceededError: over budget", "cost_cap"),
         ("This model's maximum context length is 128000 tokens", "context_full"),
         ("asyncio.CancelledError", "aborted"),
+        ("ThrottlingException: Too many tokens, please wait before trying again.", "error"),
+        ("RecursionError: maximum recursion depth exceeded", "error"),
         ("503 model overloaded", "error"),
         ("", "error"),
     ],
