@@ -96,7 +96,7 @@ class Conversation:
             self.latest = None
 
     def _assistant(self, message: dict[str, JSON], blocks: list[dict[str, JSON]], number: int) -> list[Event]:
-        kinds = {b.get("type") for b in blocks}
+        kinds = {identity(b.get("type")) for b in blocks}
         text = text_of_blocks([b for b in blocks if b.get("type") == "text"])
         notice = " ".join(str(b.get("msg")) for b in blocks if b.get("type") == "systemNotification")
         if kinds == {"text"} and text.startswith(_CAPPED):
@@ -123,7 +123,7 @@ class Conversation:
         end = End(self.run, state, note[:200], number, time=when(message.get("created")), prompt=self.prompt)
         return self.assembly.end(end)
 
-    def _goes_on(self, message: dict[str, JSON], kinds: set[JSON]) -> bool:
+    def _goes_on(self, message: dict[str, JSON], kinds: set[str | None]) -> bool:
         """Whether a message is a further part of the model call that is open."""
         latest, turn = self.latest, self.assembly.latest(self.run)
         if latest is None or turn is None or turn.failed:
@@ -153,7 +153,7 @@ class Conversation:
             self.latest.ids |= {name} if name else set()
             self.latest.answered = False
         for block in blocks:
-            kind = block.get("type")
+            kind = identity(block.get("type"))
             if kind in _REQUESTS:
                 self._call(turn, block, message)
             elif kind == "text":
@@ -185,7 +185,9 @@ def _result(given: dict[str, JSON]) -> tuple[JSON, bool]:
         return (MISSING if _KILLED in str(error) else error), True
     value = given.get("value")
     blocks = [mapping(b) for b in items(mapping(value).get("content") if isinstance(value, dict) else value)]
-    shown = [b for b in blocks if "assistant" in (mapping(b.get("annotations")).get("audience") or ("assistant",))]
+    shown = [
+        b for b in blocks if "assistant" in (items(mapping(b.get("annotations")).get("audience")) or ("assistant",))
+    ]
     failed = mapping(value).get("isError") is True
     if shown and all(isinstance(b.get("text"), str) for b in shown):
         return "\n".join(b["text"] for b in shown), failed

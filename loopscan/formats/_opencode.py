@@ -95,7 +95,7 @@ def _leads_on(turn: Turn) -> bool:
 def call(name: JSON, call_id: JSON, state: dict[str, JSON]) -> Call:
     """A tool part: the call and, unless it is still open or was killed, its result."""
     made = Call(str(name), state.get("input"), id=identity(call_id))
-    status, extra, error = state.get("status"), mapping(state.get("metadata")), state.get("error")
+    status, extra, error = identity(state.get("status")), mapping(state.get("metadata")), state.get("error")
     words = error.get("message") if isinstance(error, dict) else error
     if status in _OPEN or extra.get("interrupted") is True or (isinstance(words, str) and words in _KILLED):
         return made

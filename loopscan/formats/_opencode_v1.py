@@ -51,7 +51,7 @@ def _user(chat: oc.Chat, info: dict[str, JSON], parts: list[dict[str, JSON]]) ->
     if request is not None:
         chat.replay = request.get("overflow") is True
         return
-    words = [p for p in parts if p.get("type") in _WORDS]
+    words = [p for p in parts if identity(p.get("type")) in _WORDS]
     if not words or not all(p.get("synthetic") is True for p in words):
         chat.asked(info)
 
@@ -94,7 +94,7 @@ def _assistant(chat: oc.Chat, info: dict[str, JSON], parts: list[dict[str, JSON]
 
 
 def _content(chat: oc.Chat, turn: Turn, part: dict[str, JSON]) -> None:
-    kind = part.get("type")
+    kind = identity(part.get("type"))
     if kind == "tool":
         oc.called(turn, oc.call(part.get("tool"), part.get("callID"), mapping(part.get("state"))))
     elif kind == "text":

@@ -19,7 +19,7 @@ _OUTCOMES: Final = {"succeeded": "done", "failed": "error", "interrupted": "abor
 def message(chat: oc.Chat, row: dict[str, JSON]) -> list[Event]:
     """The turn or the end that a row holds."""
     chat.ordinal += 1
-    kind = row.get("type")
+    kind = identity(row.get("type"))
     if kind == "assistant":
         return [] if chat.is_copy(row) else _assistant(chat, row)
     if kind == "user":

@@ -37,16 +37,17 @@ class Database:
         return frozenset(str(row[1]) for row in self.rows(f"PRAGMA table_info({table})"))
 
     def rows(self, query: str, *values: object) -> Iterator[tuple[JSON, ...]]:
-        """The rows of a query, as far as they can be read."""
+        """The rows of a query, as far as they can be read; blobs as text."""
         try:
-            yield from self._connection.execute(query, values)
+            for row in self._connection.execute(query, values):
+                yield tuple(_text(value) if isinstance(value, bytes) else value for value in row)
         except (sqlite3.Error, UnicodeDecodeError) as err:
             self._skips.add(self.name, None, f"database cannot be read further: {err}; check or repair it")
 
     def document(self, text: JSON, place: str) -> dict[str, JSON]:
         """The JSON object in a column; empty, and a skip, if there is none."""
         try:
-            value = loads(text if isinstance(text, bytes) else str(text).encode("utf-8", "surrogatepass"))
+            value = loads(str(text).encode("utf-8", "surrogatepass"))
         except BadJSON as err:
             value, reason = None, str(err)
         else:
@@ -67,7 +68,7 @@ def opened(path: Path | None, name: str, skips: Skips) -> Iterator[Database | No
                 skips.add(name, None, "database on standard input: name the file instead")
             else:
                 connection = _connect(path, stack)
-        except (sqlite3.Error, OSError) as err:
+        except (sqlite3.Error, OSError, UnicodeDecodeError) as err:
             skips.add(name, None, f"database cannot be opened: {err}; close the program that writes it")
         yield None if connection is None else Database(connection, name, skips)
 

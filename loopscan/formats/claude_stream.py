@@ -90,7 +90,7 @@ class _Stream:
             yield event
 
     def line(self, line: dict[str, JSON], number: int) -> Iterator[Event]:
-        kind = line.get("type")
+        kind = identity(line.get("type"))
         if kind == "assistant":
             return iter(self._assistant(line, number))
         if kind == "user":

@@ -121,7 +121,7 @@ def _database(database: Database, scan: Scan) -> Iterator[Event]:
     messages = f"SELECT id, role, content_json, created_timestamp, {', '.join(extra)} FROM messages"
     order = "created_at, id" if "created_at" in columns else "id"
     for run, kind, parent, config in database.rows(f"SELECT id, {some} FROM sessions ORDER BY {order}"):
-        log = Conversation(str(run), scan, split=True)
+        log = Conversation(identity(run) or "unnamed", scan, split=True)
         log.describe(kind, parent, embedded(config) if isinstance(config, str) else None)
         for ordinal, row in enumerate(database.rows(f"{messages} WHERE session_id = ? ORDER BY id", run), 1):
             content = embedded(row[2]) if isinstance(row[2], str) else None

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Final
 
 from loopscan.decode import BadJSON, loads
@@ -74,7 +74,11 @@ def _kind(record: dict[str, JSON]) -> str | None:
 
 
 def _is_event(line: dict[str, JSON]) -> bool:
-    if line.get("type") not in _STREAM or not isinstance(line.get("sessionID"), str) or "timestamp" not in line:
+    if (
+        identity(line.get("type")) not in _STREAM
+        or not isinstance(line.get("sessionID"), str)
+        or "timestamp" not in line
+    ):
         return False
     return isinstance(mapping(line.get("part")).get("messageID"), str) or "error" in line
 
@@ -86,11 +90,12 @@ def read(blob: Blob, scan: Scan) -> Iterator[Event]:
             if database is not None:
                 yield from _database(database, scan)
         return
-    stream = _Stream(scan)
+    stem = PurePath(blob.name).stem
+    stream = _Stream(stem, scan)
     for number, record in blob.values(scan.skips):
         kind = _kind(record) if isinstance(record, dict) else None
         if kind == "export":
-            yield from _export(record, scan)
+            yield from _export(record, stem, scan)
         elif kind == "session":
             yield from _store(record, blob, scan)
         elif kind == "event":
@@ -106,9 +111,9 @@ def _chat(info: dict[str, JSON], run: str, scan: Scan) -> Chat:
     return Chat(run, scan, parent, created, "" if parent is None else None)
 
 
-def _export(document: dict[str, JSON], scan: Scan) -> Iterator[Event]:
+def _export(document: dict[str, JSON], stem: str, scan: Scan) -> Iterator[Event]:
     info = mapping(document.get("info"))
-    chat = _chat(info, identity(info.get("id")) or "", scan)
+    chat = _chat(info, identity(info.get("id")) or stem, scan)
     for value in items(document.get("messages")):
         message = mapping(value)
         if "info" in message:
@@ -120,9 +125,10 @@ def _export(document: dict[str, JSON], scan: Scan) -> Iterator[Event]:
 
 def _store(info: dict[str, JSON], blob: Blob, scan: Scan) -> Iterator[Event]:
     """The messages of a session file, from the folders of its own store."""
-    names = (str(info["id"]), blob.path.stem if blob.path else "")
+    stem = PurePath(blob.name).stem
+    names = (identity(info["id"]) or stem, stem)
     store = blob.path.absolute().parents[2] if blob.path else Path()
-    folder = next((f for n in names if n and (f := store / "message" / _safe(n)).is_dir()), None)
+    folder = next((f for n in names if (f := store / "message" / _safe(n)).is_dir()), None)
     if folder is None:
         scan.skips.add(blob.name, None, "session without its messages: give the whole storage folder")
         return
@@ -172,7 +178,7 @@ def _chats(database: Database, table: str, columns: frozenset[str], scan: Scan) 
     wanted = ", ".join(c if c in columns else f"NULL AS {c}" for c in ("parent_id", "time_created"))
     for run, parent, created in database.rows(f"SELECT id, {wanted} FROM {table} ORDER BY time_created, id"):
         info = {"parentID": parent, "time": {"created": created}}
-        yield _chat(info, str(run), scan)
+        yield _chat(info, identity(run) or "unnamed", scan)
 
 
 def _rows(database: Database, chat: Chat) -> Iterator[Event]:
@@ -197,8 +203,8 @@ def _messages(database: Database, chat: Chat) -> Iterator[Event]:
 class _Stream:
     """`opencode run --format json`: parts as they are done, a message at a time."""
 
-    def __init__(self, scan: Scan) -> None:
-        self.scan = scan
+    def __init__(self, stem: str, scan: Scan) -> None:
+        self.stem, self.scan = stem, scan
         self.chats: dict[str, Chat] = {}
         self.chat: Chat | None = None
         self.info: dict[str, JSON] = {}
@@ -206,7 +212,7 @@ class _Stream:
 
     def event(self, line: dict[str, JSON]) -> list[Event]:
         """Take one line; returns the message before it once that is complete."""
-        part, session = mapping(line.get("part")), str(line["sessionID"])
+        part, session = mapping(line.get("part")), identity(line["sessionID"]) or self.stem
         name = identity(part.get("messageID"))
         events = [] if name == self.info.get("id") or name is None else self.flush()
         if self.chat is None or self.chat.run != session:
