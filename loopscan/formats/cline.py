@@ -33,6 +33,7 @@ COSMETIC_ARGS: Mapping[str, frozenset[str]] = {"*": frozenset({"task_progress"})
 
 _HISTORY: Final = "api_conversation_history.json"
 _PANEL: Final = "ui_messages.json"
+_BESIDE: Final = frozenset({"task_metadata.json", "history_item.json", "context_history.json", "settings.json"})
 _STATUS: Final = {"completed": "done", "failed": "error", "cancelled": "aborted", "aborted": "aborted"}
 
 
@@ -79,9 +80,13 @@ def _is_session(document: dict[str, JSON]) -> bool:
 
 def read(blob: Blob, scan: Scan) -> Iterator[Event]:
     """The turns and ends of a task or session."""
+    if PurePath(blob.name).name in _BESIDE:
+        return
     for number, value in blob.values(scan.skips):
         if isinstance(value, dict) and _is_session(value):
             yield from _session(value, blob, scan)
+        elif isinstance(value, dict) and "session_id" in value:
+            continue  # what the CLI keeps of a session beside its messages
         elif not isinstance(value, list):
             scan.skips.add(blob.name, number, "not a list: a task file is a list of messages")
         elif value and all(_is_row(mapping(v)) for v in value[:12]):

@@ -335,3 +335,12 @@ def test_a_damaged_panel_is_a_skip(tmp_path: Path) -> None:
 
 def test_clean_result_drops_the_time_of_day() -> None:
     assert load("cline").clean_result("read_file", "x\n" + DETAILS) == "x"
+
+
+def test_files_beside_the_messages_are_passed_over_when_the_format_is_forced(tmp_path: Path) -> None:
+    scan = Scan()
+    for name, value in (("task_metadata.json", {"files_in_context": []}), ("s1.json", {"session_id": "s1"})):
+        path = tmp_path / name
+        path.write_text(json.dumps(value))
+        assert list(load("cline").read(Blob(str(path), path), scan)) == []
+    assert scan.skips.total == 0
