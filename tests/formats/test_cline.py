@@ -342,5 +342,7 @@ def test_files_beside_the_messages_are_passed_over_when_the_format_is_forced(tmp
     for name, value in (("task_metadata.json", {"files_in_context": []}), ("s1.json", {"session_id": "s1"})):
         path = tmp_path / name
         path.write_text(json.dumps(value))
-        assert list(load("cline").read(Blob(str(path), path), scan)) == []
+        blob = Blob(str(path), path)
+        assert list(load("cline").read(blob, scan)) == []
+        blob.close()
     assert scan.skips.total == 0
