@@ -15,9 +15,11 @@ from typing import TypeVar
 from loopscan.exits import Caps
 from loopscan.formats import Reader, Scan
 from loopscan.key import Keyer
+from loopscan.kinship import add_children
 from loopscan.model import End, Event, Turn
+from loopscan.money import PriceBook, Unpriced
 from loopscan.report import Report, RunReport, evaluate, finished
-from loopscan.run import PriceBook, Run, Unpriced, new_run
+from loopscan.run import Run, new_run
 from loopscan.settings import Settings
 from loopscan.source import Blob
 
@@ -62,11 +64,14 @@ class Audit:
     def _turn(self, turn: Turn, format_name: str, source: str) -> None:
         identity = (format_name, turn.run)
         run = self._open.get(identity)
+        before: Run | None = None
         if run is not None and self.settings.per == "prompt" and turn.prompt != run.prompt:
             self.reports.append(finished(run))
-            run = None
+            run, before = None, run
         if run is None:
             run = self._start(turn, identity, source)
+            if before is not None:
+                run.ledger.follow(before.ledger)
         elif identity in self._ended or self._idle(run, turn):
             self._ended.discard(identity)
             self.scan.skips.reopened += 1
@@ -107,6 +112,7 @@ class Audit:
         self.reports += [finished(run) for run in self._open.values()]
         self._open = {}
         link_parents(self.reports)
+        add_children(self.reports)
         caps = resolve(self.settings, self.reports)
         normal = _normal(self.reports)
         for report in self.reports:

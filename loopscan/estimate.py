@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from loopscan.decode import canonical
@@ -46,6 +47,7 @@ PLACEHOLDER_RATIO: Final = 8
 _CLAUDE: Final = re.compile(r"claude-(?:[a-z]+-)?(\d{1,2})(?!\d)(?:[-.](\d{1,2})(?!\d))?")
 
 
+@lru_cache(maxsize=1024)
 def family(model: str | None, chars_per_token: Fraction | None = None) -> Family:
     """The family of a model id; `chars_per_token` (`--chars-per-token`) overrides what is known of it."""
     if chars_per_token is not None:

@@ -37,6 +37,17 @@ class Rates:
         """The five rates under their field names."""
         return {name: getattr(self, name) for name in Rates.__slots__}
 
+    def cost_of(self, parts: tuple[int, int, int, int], output: int) -> int:
+        """Picodollars of input tokens by class (`parts`) and output tokens."""
+        fresh, read, write, hour = parts
+        return nearest(
+            fresh * self.input
+            + read * self.cache_read
+            + write * self.cache_write
+            + hour * self.cache_write_1h
+            + output * self.output
+        )
+
 
 @dataclass(slots=True, frozen=True, kw_only=True)
 class Tier(Rates):
@@ -77,23 +88,25 @@ class Price(Rates):
         cache_write_1h: int | None = None,
         output: int | None = None,
     ) -> int:
-        """Picodollars of one send; the arguments are the fields of `loopscan.model.Usage`.
+        """Picodollars of one send; the arguments are the fields of `loopscan.model.Usage`."""
+        by_class = parts(input, cache_read, cache_write, cache_write_1h)
+        return self.at(sum(by_class)).cost_of(by_class, output or 0)
 
-        `input` is all input; `cache_read` and `cache_write` are parts of it, `cache_write_1h` is a part of
-        `cache_write`. Where the parts exceed the whole (a damaged record) the whole is their sum.
-        """
-        read, hour = cache_read or 0, cache_write_1h or 0
-        write = max(cache_write or 0, hour)
-        prompt = max(input, read + write)
-        rates = self.at(prompt) if self.tiers else self
-        total = (
-            (prompt - read - write) * rates.input
-            + read * rates.cache_read
-            + (write - hour) * rates.cache_write
-            + hour * rates.cache_write_1h
-            + (output or 0) * rates.output
-        )
-        return nearest(total)
+
+def parts(
+    input: int | None,  # noqa: A002
+    cache_read: int | None,
+    cache_write: int | None,
+    cache_write_1h: int | None,
+) -> tuple[int, int, int, int]:
+    """The input of a send by class, each token in one: uncached, read, written for 5 minutes, written for 1 hour.
+
+    `input` is all input; `cache_read` and `cache_write` are parts of it, `cache_write_1h` is a part of
+    `cache_write`. Where the parts exceed the whole (a damaged record) the whole is their sum.
+    """
+    read, hour = cache_read or 0, cache_write_1h or 0
+    write = max(cache_write or 0, hour)
+    return max((input or 0) - read - write, 0), read, write - hour, hour
 
 
 def rate(usd_per_million: str | int | float | Decimal | Fraction) -> Rate:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from loopscan.episodes import Episode
-from loopscan.report import Fired, Report, RunReport, dollars, iso, wasted_by
+from loopscan.report import Fired, Report, RunReport, dollars, iso
 from loopscan.source import Skips
+from loopscan.waste import wasted_by
 
 SCHEMA = 1
 
@@ -17,7 +18,6 @@ def record(report: RunReport) -> dict[str, Any]:
     episodes = [_episode(e, report) for e in report.episodes]
     first = next((e for e in report.episodes if e.rule == "period"), None)
     exits = [_fired(f, report) for f in report.exits]
-    spent = report.spent
     return {
         "state": report.state,
         "state_source": report.state_source,
@@ -43,25 +43,59 @@ def record(report: RunReport) -> dict[str, Any]:
             "input_tokens": report.wasted.input_tokens,
             "output_tokens": report.wasted.output_tokens,
             "usd": usd and usd(report.wasted.usd),
+            "history_tokens": report.wasted.history_tokens,
+            "own_growth_tokens": report.wasted.own_growth_tokens,
         },
         "waiting": {"turns": report.waiting.turns, "usd": usd and usd(report.waiting.usd)},
-        "usage": {
-            "sends": spent.sends,
-            "input_tokens": spent.input,
-            "cache_read_tokens": spent.cache_read,
-            "cache_write_tokens": spent.cache_write,
-            "cache_write_1h_tokens": spent.cache_write_1h,
-            "output_tokens": spent.output,
-            "source": _source(report),
-        },
-        "cost": {
-            "usd": dollars(report.priced_usd),
-            "price": spent.prices.most_common(1)[0][0] if spent.prices else None,
-            "source": _source(report),
-            "unpriced_sends": spent.unpriced,
-            "times_normal": report.times_normal,
-        },
+        "usage": _usage(report),
+        "cost": _cost(report),
         "notes": report.notes,
+    }
+
+
+def _usage(report: RunReport) -> dict[str, Any]:
+    """Tokens as recorded (or modelled), and what was estimated apart from them."""
+    spent, guessed = report.spent, report.money.guessed
+    estimated = bool(spent.usage_sources.get("estimated"))
+    return {
+        "sends": spent.sends,
+        "input_tokens": spent.input,
+        "cache_read_tokens": spent.cache_read,
+        "cache_write_tokens": spent.cache_write,
+        "cache_write_1h_tokens": spent.cache_write_1h,
+        "output_tokens": spent.output,
+        "source": _source(report),
+        "estimated_input_tokens": guessed.input if estimated else None,
+        "estimated_output_tokens": (spent.output or 0) + guessed.more_output
+        if guessed.placeholders
+        else guessed.output
+        if estimated
+        else None,
+        "placeholder_sends": guessed.placeholders,
+    }
+
+
+def _cost(report: RunReport) -> dict[str, Any]:
+    """Dollars, where they come from, and what is known of them beside."""
+    spent, money, cold, children = report.spent, report.money, report.money.cold, report.children
+    usd = report.priced_usd
+    stated = money.checked.sends > 0
+    return {
+        "usd": dollars(usd),
+        "price": spent.prices.most_common(1)[0][0] if spent.prices else None,
+        "source": _source(report),
+        "unpriced_sends": spent.unpriced,
+        "times_normal": report.times_normal,
+        "estimated_usd": dollars(report.usd + money.guessed.more_usd)
+        if money.guessed.placeholders and usd is not None
+        else None,
+        "recorded_usd": dollars(money.checked.recorded) if stated else None,
+        "recorded_sends": money.checked.sends,
+        "computed_usd": dollars(money.checked.computed) if stated else None,
+        "cold_sends": cold.sends,
+        "cold_usd": None if usd is None else dollars(cold.usd),
+        "children_usd": None if children is None else dollars(children.priced_usd),
+        "total_usd": dollars(report.total_usd),
     }
 
 
@@ -97,6 +131,7 @@ def _fired(fired: Fired, report: RunReport) -> dict[str, Any]:
         "saved_turns": fired.saved_turns,
         "saved_usd": None if report.unpriced else dollars(fired.saved_usd),
         "false_stop": fired.false_stop,
+        "closing_usd": None if report.unpriced else dollars(fired.closing_usd),
         **({"rule": fired.rule} if fired.rule else {}),
     }
 

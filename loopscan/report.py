@@ -12,15 +12,20 @@ from typing import Any
 
 from loopscan.episodes import VERDICTS, Episode, worst
 from loopscan.exits import ORDER, Caps, first_turn
+from loopscan.money import Money, Spent, closing_call, money_notes
 from loopscan.price import PICO
-from loopscan.run import Run, Spent
+from loopscan.run import Run
 from loopscan.series import Series
 from loopscan.source import Skips
+from loopscan.waste import Waste, wasted, wasted_by
 
 
 @dataclass(slots=True)
 class Fired:
-    """An exit that fired on a run: the turn, the sends paid by then, their cost, and what stopping would have saved."""
+    """An exit that fired on a run: the turn, the sends paid by then, their cost, and what stopping would have saved.
+
+    `closing_usd`: what one last summary at that point would have cost, None where it is not known or not possible.
+    """
 
     exit: str
     turn: int
@@ -30,16 +35,21 @@ class Fired:
     saved_usd: int
     false_stop: bool
     rule: str | None = None
+    closing_usd: int | None = None
 
 
 @dataclass(slots=True)
-class Waste:
-    """Paid sends that bought nothing, and their tokens and picodollars."""
+class Children:
+    """The runs that a run started, and those that they started: how many, how many of them unpriced, picodollars."""
 
-    turns: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
+    runs: int = 0
+    unpriced: int = 0
     usd: int = 0
+
+    @property
+    def priced_usd(self) -> int | None:
+        """Picodollars, None when none of them is priced."""
+        return None if self.unpriced == self.runs else self.usd
 
 
 @dataclass(slots=True)
@@ -66,12 +76,18 @@ class RunReport:
     rule: str | None
     full: int | None
     series: Series
-    spent: Spent
+    money: Money
     wasted: Waste
     waiting: Waste
     notes: list[str]
     exits: list[Fired] = field(default_factory=list)
     times_normal: float | None = None
+    children: Children | None = None
+
+    @property
+    def spent(self) -> Spent:
+        """Tokens by class and source."""
+        return self.money.spent
 
     @property
     def usd(self) -> int:
@@ -94,6 +110,12 @@ class RunReport:
         return None if self.unpriced else self.usd
 
     @property
+    def total_usd(self) -> int | None:
+        """Picodollars of the run and its children, of what is priced of them; None when nothing is."""
+        own, below = self.priced_usd, self.children.priced_usd if self.children else None
+        return None if own is None and below is None else (own or 0) + (below or 0)
+
+    @property
     def first_exit(self) -> Fired | None:
         """The exit that would have ended the run first."""
         return self.exits[0] if self.exits else None
@@ -110,42 +132,11 @@ def _cost_of(report: RunReport, episode: Episode) -> tuple[int, int]:
     return waste.usd, waste.turns
 
 
-def wasted_by(episode: Episode, series: Series) -> Waste:
-    """What an episode cost after its firing turn: to the run's end where it was not left, else its repeated turns."""
-    return Waste(*series.between(episode.turn, episode.last if episode.left else len(series)))
-
-
-def _union(spans: list[tuple[int, int]], series: Series) -> Waste:
-    """The sum over turns of (after, last] spans, no turn counted twice."""
-    total, reached = Waste(), 0
-    for after, last in sorted(spans):
-        after = max(after, reached)
-        if last > after:
-            turns, tokens_in, tokens_out, usd = series.between(after, last)
-            total = Waste(
-                total.turns + turns,
-                total.input_tokens + tokens_in,
-                total.output_tokens + tokens_out,
-                total.usd + usd,
-            )
-            reached = last
-    return total
-
-
-def _spans(episodes: list[Episode], end: int, verdicts: tuple[str, ...]) -> list[tuple[int, int]]:
-    return [(e.turn, e.last if e.left else end) for e in episodes if e.verdict in verdicts]
-
-
 def finished(run: Run) -> RunReport:
     """The report of a run whose log is over. Exits and `times_normal` come later: they need the whole scan."""
     state, state_source = run.ended_as()
-    episodes, series = run.progress.tracker.episodes, run.series
-    end = len(series)
-    costly = _spans(episodes, end, ("recovered", "suspect", "stuck"))
-    wasted = _union(costly, series)
-    both = _union(costly + _spans(episodes, end, ("waited",)), series)
-    waiting = Waste(both.turns - wasted.turns, both.input_tokens - wasted.input_tokens,
-                    both.output_tokens - wasted.output_tokens, both.usd - wasted.usd)  # fmt: skip
+    episodes, series = run.progress.tracker.episodes, run.ledger.series
+    lost, waiting = wasted(episodes, series)
     notes = list(run.notes)
     if run.gap[0] >= 60:
         notes.append(f"longest gap: {_duration(run.gap[0])} before turn {run.gap[1]}")
@@ -153,13 +144,14 @@ def finished(run: Run) -> RunReport:
         notes.append(f"compacted {run.compactions}x")
     if run.progress.tracker.dropped:
         notes.append(f"{run.progress.tracker.dropped} further episodes not listed")
+    notes += money_notes(run.ledger.money)
     verdict = worst(episodes)
     return RunReport(
         run.id, run.session, run.parent, run.source, run.format,
         run.models.most_common(1)[0][0] if run.models else None, run.labels, run.started, run.ended,
         run.turns, run.calls, state, state_source, run.blind,
         None if run.blind and verdict == "clean" else verdict,
-        episodes, run.progress.fired, run.progress.rule, run.full, series, run.spent, wasted, waiting, notes,
+        episodes, run.progress.fired, run.progress.rule, run.full, series, run.ledger.money, lost, waiting, notes,
     )  # fmt: skip
 
 
@@ -190,6 +182,7 @@ def evaluate(report: RunReport, caps: Caps) -> None:
                 report.usd - usd,
                 done and report.verdict != "stuck",
                 report.rule if exit_.name == "no_progress" else None,
+                None if exit_.name == "context_full" else closing_call(report.money, series, turn),
             )
         )
     report.exits.sort(key=lambda f: (f.turn, ORDER.index(f.exit)))

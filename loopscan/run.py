@@ -4,35 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from loopscan.key import Keyer
-from loopscan.model import MISSING, End, Turn, Usage
-from loopscan.price import PICO, Price
+from loopscan.ledger import Ledger
+from loopscan.model import MISSING, End, Turn
+from loopscan.money import PriceBook
 from loopscan.progress import Progress
-from loopscan.series import Series
 from loopscan.settings import Settings
-
-
-class PriceBook(Protocol):
-    """Where prices and context windows come from (`loopscan.prices.Prices`)."""
-
-    def find(self, model: str | None, time: float | None = None) -> Price | None:
-        """The price of a send by its model and time in epoch seconds; None if unknown."""
-
-    def window(self, model: str | None) -> int | None:
-        """The context window of a model in tokens; None if unknown."""
-
-
-class Unpriced:
-    """Knows no price."""
-
-    def find(self, model: str | None, time: float | None = None) -> Price | None:
-        """None."""
-
-    def window(self, model: str | None) -> int | None:
-        """None."""
-
 
 OVERFLOW_WORDS = (
     "context length",
@@ -43,28 +21,6 @@ OVERFLOW_WORDS = (
     "maximum context",
     "too many tokens",
 )
-
-
-@dataclass(slots=True)
-class Spent:
-    """Tokens of a run by class; a class nobody recorded stays None. `sources`: how the sends were priced."""
-
-    sends: int = 0
-    input: int | None = None
-    cache_read: int | None = None
-    cache_write: int | None = None
-    cache_write_1h: int | None = None
-    output: int | None = None
-    unpriced: int = 0
-    usage_sources: Counter[str] = field(default_factory=Counter)
-    prices: Counter[str] = field(default_factory=Counter)
-
-    def add(self, usage: Usage) -> None:
-        """Add the recorded or modelled usage of a send."""
-        for name in ("input", "cache_read", "cache_write", "cache_write_1h", "output"):
-            new = getattr(usage, name)
-            if new is not None:
-                setattr(self, name, (getattr(self, name) or 0) + new)
 
 
 @dataclass(slots=True)
@@ -87,6 +43,7 @@ class Run:
     session: str | None
     settings: Settings
     progress: Progress
+    ledger: Ledger
     prompt: str | int | None = None
     parent: str | None = None
     labels: dict[str, str] = field(default_factory=dict)
@@ -99,8 +56,6 @@ class Run:
     unseen: int = 0
     """Calls and texts whose content was never recorded, but for those of the last turn."""
     seen: int = 0
-    series: Series = field(default_factory=Series)
-    spent: Spent = field(default_factory=Spent)
     full: int | None = None
     compactions: int = 0
     state: str | None = None
@@ -143,40 +98,13 @@ class Run:
         self.compactions += turn.compacted
 
     def _pay(self, turn: Turn, prices: PriceBook) -> None:
-        usage, source = turn.usage, "recorded"
-        if usage is None and not turn.failed and self.settings.base is not None:
-            usage = Usage(self.settings.base + self.settings.growth * (self.turns - 1), self.settings.out)
-            source = "modelled"
-        paid = not turn.failed or usage is not None
-        price = prices.find(turn.model, turn.time)
-        usd = 0
-        if paid:
-            usd = self._usd(usage, price)
-            self.spent.sends += 1
-            if usage is not None:
-                self.spent.add(usage)
-                self.spent.usage_sources[source] += 1
+        elapsed = turn.time - self.started if turn.time is not None and self.started is not None else 0.0
+        sent = self.ledger.pay(turn, prices, elapsed)
         if self.full is None:
             window = self.settings.context_window or turn.window or prices.window(turn.model)
-            self._check_window(turn, usage, window)
-        tokens_in, tokens_out = (usage.input or 0, usage.output or 0) if usage else (0, 0)
-        elapsed = turn.time - self.started if turn.time is not None and self.started is not None else 0.0
-        self.series.push(tokens_in, tokens_out, usd, elapsed, paid)
-
-    def _usd(self, usage: Usage | None, price: Price | None) -> int:
-        if usage is not None and price is not None and (usage.input is not None or usage.output is not None):
-            self.spent.prices[price.source] += 1
-            return price.cost(usage.input or 0, usage.cache_read, usage.cache_write, usage.cache_write_1h, usage.output)
-        if usage is not None and usage.usd is not None:
-            self.spent.prices["recorded"] += 1
-            return round(usage.usd * PICO)
-        self.spent.unpriced += 1
-        return 0
-
-    def _check_window(self, turn: Turn, usage: Usage | None, window: int | None) -> None:
-        refused = turn.failed and overflows(turn.fault)
-        if refused or (window is not None and usage is not None and (usage.input or 0) >= window):
-            self.full = self.turns
+            refused = turn.failed and overflows(turn.fault)
+            if refused or (window is not None and sent is not None and sent >= window):
+                self.full = self.turns
 
     def end(self, end: End) -> None:
         """Take the log's own word on how the run ended."""
@@ -215,4 +143,4 @@ def overflows(fault: object) -> bool:
 def new_run(turn: Turn, run_id: str, format_name: str, source: str, keyer: Keyer, settings: Settings) -> Run:
     """A run that starts with `turn` (which is not pushed yet)."""
     progress = Progress(keyer, settings.window, settings.copies, settings.repeat_limit)
-    return Run(run_id, format_name, source, turn.session, settings, progress, turn.prompt)
+    return Run(run_id, format_name, source, turn.session, settings, progress, Ledger(settings), turn.prompt)

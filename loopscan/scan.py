@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from loopscan.engine import Audit
 from loopscan.errors import InputError
 from loopscan.formats import FORMATS, Scan, detect, load
+from loopscan.money import PriceBook, Unpriced
 from loopscan.report import Report
-from loopscan.run import PriceBook, Unpriced
 from loopscan.settings import Settings
 from loopscan.source import Blob, Head, Input, Skips, expand, open_input
 

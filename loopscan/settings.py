@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Literal
 
 Auto = Literal["auto"]
@@ -27,7 +28,8 @@ class Settings:
 
     `per`: whether a session is split into one run per user prompt. `context_window`: tokens; None = what the log
     or the price table says. `base`, `growth`, `out`: the cost model for sends without recorded usage, in tokens;
-    base None = such sends are not modelled.
+    base None = such sends are not modelled. `chars_per_token`: for estimates from text; None = by model family.
+    `cost`: whether a send costs what its tokens come to, or what the log states where it does.
     """
 
     window: int = 20
@@ -39,5 +41,7 @@ class Settings:
     base: int | None = None
     growth: int = 500
     out: int = 0
+    chars_per_token: Fraction | None = None
+    cost: Literal["computed", "recorded"] = "computed"
     per: Literal["prompt", "session"] = "prompt"
     idle: float | None = None

@@ -172,7 +172,10 @@ def test_the_deployment_run_to_the_cent() -> None:
     assert (np["turn"], np["first"], np["last"], np["copies"], np["left_at"]) == (3, 2, 394, 393, None)
     assert got["usage"]["input_tokens"] == 39_892_500
     assert got["cost"]["usd"] == 119.6775
-    assert got["wasted"] == {"turns": 391, "input_tokens": 39_882_000, "output_tokens": 0, "usd": 119.646}
+    assert got["wasted"] == {
+        "turns": 391, "input_tokens": 39_882_000, "output_tokens": 0, "usd": 119.646,
+        "history_tokens": 391 * 4_500, "own_growth_tokens": 38_122_500,
+    }  # fmt: skip
     exits = [(e["exit"], e["turn"], e["paid_sends"], e["usd"], e["saved_turns"]) for e in got["exits"]]
     assert exits == [
         ("no_progress", 3, 3, 0.0315, 391),
@@ -193,8 +196,9 @@ def test_times_normal_is_against_the_median_of_done_runs() -> None:
 
 def test_unpriced_is_null_never_zero(tmp_path: Path) -> None:
     got = run_of(native(tmp_path / "t.jsonl", call(input_tokens=5), call(input_tokens=5)))
-    assert got["cost"] | {"times_normal": 0} == {
-        "usd": None, "price": None, "source": "recorded", "unpriced_sends": 2, "times_normal": 0,
+    cost = {k: got["cost"][k] for k in ("usd", "price", "source", "unpriced_sends", "total_usd", "cold_usd")}
+    assert cost == {
+        "usd": None, "price": None, "source": "recorded", "unpriced_sends": 2, "total_usd": None, "cold_usd": None,
     }  # fmt: skip
     assert got["wasted"]["usd"] is None
     assert got["first_exit"]["usd"] is None
@@ -233,11 +237,12 @@ def test_ties_go_by_the_order_of_the_exits(tmp_path: Path) -> None:
 def test_missing_usage_is_modelled_only_when_asked(tmp_path: Path) -> None:
     log = native(tmp_path / "t.jsonl", call(1), call(2), {"run_id": "r", "error": True, "result": "refused"})
     plain = run_of(log, p_in="3", p_out="15")
-    assert (plain["cost"]["usd"], plain["cost"]["unpriced_sends"], plain["usage"]["sends"]) == (None, 2, 2)
+    assert (plain["cost"]["source"], plain["usage"]["input_tokens"], plain["usage"]["sends"]) == ("estimated", None, 2)
     got = run_of(log, Settings(base=3000, growth=500, out=10), p_in="3", p_out="15")
     assert got["usage"] | {} == {
         "sends": 2, "input_tokens": 6500, "cache_read_tokens": None, "cache_write_tokens": None,
         "cache_write_1h_tokens": None, "output_tokens": 20, "source": "modelled",
+        "estimated_input_tokens": None, "estimated_output_tokens": None, "placeholder_sends": 0,
     }  # fmt: skip
     assert got["cost"]["usd"] == 0.0198
 
@@ -272,3 +277,10 @@ def test_a_child_run_is_linked_to_the_prompt_that_started_it(shared: Path) -> No
 def test_the_longest_gap_is_noted(tmp_path: Path) -> None:
     lines = [call(i, ts=1_764_000_000 + s) for i, s in enumerate((0, 5, 725, 730))]
     assert run_of(native(tmp_path / "t.jsonl", *lines))["notes"] == ["longest gap: 12m00s before turn 3"]
+
+
+def test_absurd_numbers_are_no_times_and_no_counts(tmp_path: Path) -> None:
+    huge = "1" + "0" * 400
+    line = f'{{"run_id":"r","name":"t","args":{{}},"result":1,"ts":{huge},"input_tokens":{huge},"usd":{huge}}}'
+    got = run_of(native(tmp_path / "t.jsonl", line))
+    assert (got["turns"], got["started"], got["usage"]["input_tokens"], got["cost"]["usd"]) == (1, None, None, None)

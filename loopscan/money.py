@@ -1,0 +1,153 @@
+"""What is known of the money of a run: tokens by source, bills by model, and how far each figure can be trusted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Final, Protocol
+
+from loopscan.bill import Bill
+from loopscan.cold import Cold
+from loopscan.model import Usage
+from loopscan.price import Price, Rate, dollar_text, nearest
+from loopscan.series import Series
+
+CLOSING_OUTPUT: Final = 500
+"""Output tokens of the one summary that a stopped run still owes its user."""
+
+
+class PriceBook(Protocol):
+    """Where prices and context windows come from (`loopscan.prices.Prices`)."""
+
+    def find(self, model: str | None, time: float | None = None) -> Price | None:
+        """The price of a send by its model and time in epoch seconds; None if unknown."""
+
+    def window(self, model: str | None) -> int | None:
+        """The context window of a model in tokens; None if unknown."""
+
+
+class Unpriced:
+    """Knows no price."""
+
+    def find(self, model: str | None, time: float | None = None) -> Price | None:
+        """None."""
+
+    def window(self, model: str | None) -> int | None:
+        """None."""
+
+
+@dataclass(slots=True)
+class Spent:
+    """Recorded or modelled tokens of a run by class; a class nobody recorded stays None.
+
+    `usage_sources`: sends by where their tokens come from; `prices`: sends by where their price comes from;
+    `unpriced`: sends without one.
+    """
+
+    sends: int = 0
+    input: int | None = None
+    cache_read: int | None = None
+    cache_write: int | None = None
+    cache_write_1h: int | None = None
+    output: int | None = None
+    unpriced: int = 0
+    usage_sources: Counter[str] = field(default_factory=Counter)
+    prices: Counter[str] = field(default_factory=Counter)
+
+    def add(self, usage: Usage) -> None:
+        """Add the usage of a send."""
+        if usage.input is not None:
+            self.input = (self.input or 0) + usage.input
+        if usage.cache_read is not None:
+            self.cache_read = (self.cache_read or 0) + usage.cache_read
+        if usage.cache_write is not None:
+            self.cache_write = (self.cache_write or 0) + usage.cache_write
+        if usage.cache_write_1h is not None:
+            self.cache_write_1h = (self.cache_write_1h or 0) + usage.cache_write_1h
+        if usage.output is not None:
+            self.output = (self.output or 0) + usage.output
+
+
+@dataclass(slots=True)
+class Checked:
+    """Sends whose dollars the log states too: as recorded and as computed, in picodollars."""
+
+    sends: int = 0
+    recorded: int = 0
+    computed: int = 0
+
+    def add(self, recorded: int, computed: int) -> None:
+        """Add a send."""
+        self.sends += 1
+        self.recorded += recorded
+        self.computed += computed
+
+
+@dataclass(slots=True)
+class Guessed:
+    """What was not measured.
+
+    `usd`: picodollars of modelled and estimated sends. `input`, `output`: tokens estimated from text. `baseless`:
+    sends whose estimate lacks the base, as nothing before them was measured. `placeholders`: sends whose recorded
+    output is none; `more_output`, `more_usd`: what an estimate of it adds to the recorded figures.
+    """
+
+    usd: int = 0
+    input: int = 0
+    output: int = 0
+    baseless: int = 0
+    placeholders: int = 0
+    more_output: int = 0
+    more_usd: int = 0
+
+
+@dataclass(slots=True)
+class Money:
+    """The money of a run. `output_rate`: picodollars of an output token at the last price, None without one."""
+
+    spent: Spent = field(default_factory=Spent)
+    bills: list[Bill] = field(default_factory=list)
+    checked: Checked = field(default_factory=Checked)
+    guessed: Guessed = field(default_factory=Guessed)
+    cold: Cold = field(default_factory=Cold)
+    output_rate: Rate | None = None
+
+
+def closing_call(money: Money, series: Series, turn: int) -> int | None:
+    """Picodollars of one last summary after a turn: the input of the next send as it was paid, and the summary.
+
+    None at the end of the run, and where the next send or an output token has no price.
+    """
+    send, rate = series.next_paid(turn), money.output_rate
+    if send is None or rate is None:
+        return None
+    reading = series.reading(send)
+    return None if not reading and rate else reading + nearest(CLOSING_OUTPUT * rate)
+
+
+def money_notes(money: Money) -> list[str]:
+    """What a reader of the record must know of its money, one line each."""
+    guessed, checked, notes = money.guessed, money.checked, []
+    if guessed.baseless:
+        notes.append(
+            f"input of {guessed.baseless} sends estimated from text without the base (system prompt, tools, task): "
+            "a lower bound, --base models it instead"
+        )
+    if guessed.placeholders:
+        notes.append(f"recorded output of {guessed.placeholders} sends is a placeholder")
+    if apart(checked):
+        notes.append(
+            f"the log states {dollar_text(checked.recorded, 4)} for {checked.sends} sends, "
+            f"computed {dollar_text(checked.computed, 4)}: {apart(checked)}"
+        )
+    return notes
+
+
+def apart(checked: Checked) -> str | None:
+    """How far computed dollars are from recorded ones, in words; None within 1 %."""
+    less = checked.computed - checked.recorded
+    if not checked.sends or abs(less) * 100 <= checked.recorded:
+        return None
+    if not checked.recorded:
+        return "all of it more"
+    return f"{abs(less) / checked.recorded:.1%} {'more' if less > 0 else 'less'}"
