@@ -79,6 +79,21 @@ def iter_values(text: str) -> Iterator[JSON]:
         yield value
 
 
+_CUT_TOKEN = 6
+"""A literal or an escape cut short leaves at most this many characters behind the place of the error."""
+
+
+def may_begin(text: str) -> bool:
+    """Whether `text` could be the beginning of a JSON value that goes on behind its end."""
+    try:
+        _slow.raw_decode(text, len(text) - len(text.lstrip()))
+    except json.JSONDecodeError as err:
+        return err.msg.startswith("Unterminated string") or err.pos >= len(text.rstrip()) - _CUT_TOKEN
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
 def canonical(value: JSON) -> bytes:
     """Canonical JSON: keys sorted, fixed separators; 1, 1.0, true and "1" stay four different texts."""
     try:

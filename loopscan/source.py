@@ -149,15 +149,16 @@ class Blob:
         self._head: Head | None = None
 
     def _read_head(self) -> None:
-        lines = self._ahead.count(b"\n")
-        while len(self._ahead) < _HEAD or lines == 0:
-            if lines > _HEAD_LINES or len(self._ahead) > _DOCUMENT_LIMIT:
-                return
+        """Take the first lines: enough of them, or (a long first line) at least one."""
+        parts, size, lines = [self._ahead], len(self._ahead), self._ahead.count(b"\n")
+        while (size < _HEAD or not lines) and lines <= _HEAD_LINES and size <= _DOCUMENT_LIMIT:
             chunk = self._chunk(_HEAD)
             if not chunk:
-                return
+                break
+            parts.append(chunk)
+            size += len(chunk)
             lines += chunk.count(b"\n")
-            self._ahead += chunk
+        self._ahead = b"".join(parts)
 
     def _chunk(self, size: int) -> bytes:
         try:
@@ -186,23 +187,32 @@ class Blob:
             try:
                 values += decode.loads_all(line)
             except decode.BadJSON:
-                if i == 0 and len(lines) > 1 and (document := self._document()):
-                    return Head(raw, document, True)
+                if i == 0 and self._begins_document(raw, lines):
+                    return Head(raw, self._document(), True)
         return Head(raw, values, False)
 
+    def _begins_document(self, raw: bytes, lines: list[bytes]) -> bool:
+        """Whether an input whose first line is no value is one value over many lines, and no damaged line log."""
+        if raw.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] not in (b"{", b"["):
+            return False
+        text = decode.text_of(raw)
+        if not decode.may_begin(text):
+            return False
+        return len(lines) > 1 and not any(_is_object(line) for line in lines[1:] if line.startswith(b"{"))
+
     def _document(self) -> list[JSON]:
-        """The values of an input whose first line is no complete value; [] if it holds none."""
-        if self._ahead.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] not in (b"{", b"["):
-            return []
-        while len(self._ahead) < _DOCUMENT_LIMIT and (chunk := self._chunk(1 << 24)):
-            self._ahead += chunk
+        """The values of an input in which one value spans several lines."""
+        parts, size = [self._ahead], len(self._ahead)
+        while size < _DOCUMENT_LIMIT and (chunk := self._chunk(1 << 24)):
+            parts.append(chunk)
+            size += len(chunk)
+        self._ahead = b"".join(parts)
         values: list[JSON] = []
         try:
             for value in decode.iter_values(decode.text_of(self._ahead)):
                 values.append(value)  # noqa: PERF402 - keep what was read before the damage
         except decode.BadJSON as err:
-            if values:
-                self.damage = str(err)
+            self.damage = f"the JSON document is damaged or cut short: {err}"
         return values
 
     def lines(self) -> Iterator[tuple[int, bytes]]:
@@ -231,9 +241,11 @@ class Blob:
 
         What is no JSON is a skip. Integers, surrogates and constants are read as `loopscan.decode` says.
         """
-        if self.head.document:
-            yield from enumerate(self.head.values, 1)
+        head, self._head = self.head, None  # not held while the rest is read
+        if head.document:
+            yield from enumerate(head.values, 1)
         else:
+            del head
             for number, line in self.lines():
                 try:
                     value = decode.fast(line)
@@ -241,6 +253,7 @@ class Blob:
                     yield from self._second_tier(number, line, skips)
                 else:
                     yield number, value
+                    del value
         if self.damage:
             skips.add(self.name, None, self.damage)
 
@@ -261,6 +274,13 @@ class Blob:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _is_object(line: bytes) -> bool:
+    try:
+        return isinstance(decode.loads(line), dict)
+    except decode.BadJSON:
+        return False
 
 
 def _decompressed(raw: BinaryIO) -> tuple[BinaryIO, bytes]:

@@ -78,7 +78,7 @@ def when(value: JSON) -> float | None:
             return moment.timestamp()
         except (OverflowError, ValueError):
             return None
-    if isinstance(value, (int, float)) and not isinstance(value, bool) and value > 0:
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < _MAX_TIME * 1e9:
         for scale in (1.0, 1e3, 1e6, 1e9):
             if value / scale < _MAX_TIME:
                 return value / scale

@@ -1,0 +1,91 @@
+"""From bytes to values: line logs, documents, compression, damage at the beginning."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from loopscan.source import Blob, Input, Skips, expand, open_input
+
+DOC = json.dumps({"a": [1, {"b": "x\\ny"}], "c": {"d": None}}, indent=2).encode()
+LINES = b'{"a":1}\n{"b":2}\n\n{"c":3}\n'
+
+READ = {
+    "lines": (LINES, [(1, {"a": 1}), (2, {"b": 2}), (4, {"c": 3})], 0),
+    "no newline at the end": (b'{"a":1}\n{"b":2}', [(1, {"a": 1}), (2, {"b": 2})], 0),
+    "one document over lines": (DOC, [(1, json.loads(DOC))], 0),
+    "documents one after another": (DOC + b"\n" + DOC, [(1, json.loads(DOC)), (2, json.loads(DOC))], 0),
+    "an array with an object per line": (b'[\n{"a":1},\n {"b":2}\n]\n', [(1, [{"a": 1}, {"b": 2}])], 0),
+    "two values on a line": (b'{"a":1} {"b":2}\n{"c":3}\n', [(1, {"a": 1}), (1, {"b": 2}), (2, {"c": 3})], 0),
+    "a first line cut in a string": (b'{"a":"x\n' + LINES, [(2, {"a": 1}), (3, {"b": 2}), (5, {"c": 3})], 1),
+    "a first line cut after a colon": (b'{"a":\n{"b":2}\n{"c":3}\n', [(2, {"b": 2}), (3, {"c": 3})], 1),
+    "two lines, the first cut after a colon": (b'{"a":\n{"b":2}\n', [(2, {"b": 2})], 1),
+    "a document cut short": (DOC[:-9], [], 1),
+    "garbage": (b"\x00\xff\x01\n\x02\n", [], 2),
+    "byte order mark": (b"\xef\xbb\xbf" + LINES, [(1, {"a": 1}), (2, {"b": 2}), (4, {"c": 3})], 0),
+    "carriage returns": (LINES.replace(b"\n", b"\r\n"), [(1, {"a": 1}), (2, {"b": 2}), (4, {"c": 3})], 0),
+    "nothing": (b"", [], 0),
+    "white space": (b"\n \n\t\n", [], 0),
+}
+
+
+def values(data: bytes) -> tuple[list, int]:
+    skips = Skips()
+    with Blob("x", None, io.BytesIO(data)) as blob:
+        return list(blob.values(skips)), skips.total
+
+
+@pytest.mark.parametrize(("data", "want", "skipped"), READ.values(), ids=READ)
+def test_values(data: bytes, want: list, skipped: int) -> None:
+    assert values(data) == (want, skipped)
+
+
+@pytest.mark.parametrize("data", [LINES, DOC], ids=["lines", "document"])
+def test_gzip_by_content(data: bytes) -> None:
+    assert values(gzip.compress(data)) == values(data)
+
+
+def test_a_cut_gzip_keeps_what_was_read() -> None:
+    data = b"".join(b'{"n":%d,"x":"%d"}\n' % (i, i * 7919) for i in range(50_000))
+    found, skipped = values(gzip.compress(data)[:-5000])
+    assert 1000 < len(found) < 50_000
+    assert [v["n"] for _, v in found[:3]] == [0, 1, 2]
+    assert skipped in (1, 2)
+
+
+def test_a_long_first_line_and_many_after_it() -> None:
+    data = b'{"x":"' + b"y" * 3_000_000 + b'"}\n' + LINES
+    found, skipped = values(data)
+    assert [n for n, _ in found] == [1, 2, 3, 5]
+    assert skipped == 0
+
+
+def test_expand_walks_folders_sorted_and_once(tmp_path: Path) -> None:
+    for name in ("b/2.jsonl", "a/1.jsonl", "a/notes.txt", "a/history.jsonl"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("{}")
+    (tmp_path / "a" / "loop").symlink_to(tmp_path)
+    got = [str(Path(i.path).relative_to(tmp_path)) for i in expand([str(tmp_path), str(tmp_path / "a")])]
+    assert [g for g in got if "loop" not in g] == ["a/1.jsonl", "a/notes.txt", "b/2.jsonl"]
+    assert len(got) <= 6
+
+
+def test_expand_globs(tmp_path: Path) -> None:
+    (tmp_path / "x.jsonl").write_text("{}")
+    assert expand([str(tmp_path / "*.jsonl")]) == [Input(str(tmp_path / "x.jsonl"), named=False)]
+
+
+def test_a_directory_with_a_dangling_link(tmp_path: Path) -> None:
+    (tmp_path / "gone.jsonl").symlink_to(tmp_path / "nowhere")
+    assert expand([str(tmp_path)]) == []
+
+
+def test_a_head_is_sniffed_without_losing_it(tmp_path: Path) -> None:
+    (tmp_path / "x.jsonl").write_bytes(LINES)
+    with open_input(Input(str(tmp_path / "x.jsonl"), named=True)) as blob:
+        assert blob.head.values == [{"a": 1}, {"b": 2}, {"c": 3}]
+        assert len(list(blob.values(Skips()))) == 3
