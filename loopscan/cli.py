@@ -82,9 +82,13 @@ def audit(
     p_cache_read: o.PCacheRead = None,
     p_cache_write: o.PCacheWrite = None,
     p_cache_write_1h: o.PCacheWrite1h = None,
+    prices: o.PriceFile = None,
+    price_date: o.PriceDate = "run",
+    cost: o.CostFrom = o.CostChoice.computed,
     base: o.Base = None,
     growth: o.Growth = 500,
     out: o.Out = 0,
+    chars_per_token: o.CharsPerToken = None,
     from_: o.From = None,
     map_: o.Map = None,
     per: o.Per = o.PerChoice.prompt,
@@ -95,6 +99,7 @@ def audit(
     format_: o.Format = o.FormatChoice.table,
     output: o.Output = None,
     strict: o.Strict = False,
+    fail_on: o.FailOn = None,
 ) -> int:
     """Audit logs: per run how it ended, where it repeats, what that wasted, and which exit would have fired first."""
     given = Given(**_given(locals()))
@@ -111,9 +116,13 @@ def cost(
     p_cache_read: o.PCacheRead = None,
     p_cache_write: o.PCacheWrite = None,
     p_cache_write_1h: o.PCacheWrite1h = None,
+    prices: o.PriceFile = None,
+    price_date: o.PriceDate = "run",
+    cost: o.CostFrom = o.CostChoice.computed,
     base: o.Base = None,
     growth: o.Growth = 500,
     out: o.Out = 0,
+    chars_per_token: o.CharsPerToken = None,
     context_window: o.ContextWindow = None,
     no_progress: o.NoProgressAt = 3,
     turn_cap: o.TurnCap = "auto",
@@ -125,8 +134,15 @@ def cost(
     from_: o.From = None,
     map_: o.Map = None,
     per: o.Per = o.PerChoice.prompt,
+    cache: o.Cached = False,
+    compact_at: o.CompactAt = None,
+    summary: o.Summary = 2_000,
     limit: o.Limit = None,
+    detail: o.Detail = 3,
+    format_: o.Format = o.FormatChoice.table,
     output: o.Output = None,
+    strict: o.Strict = False,
+    fail_on: o.FailOn = None,
 ) -> int:
     """Without a path: the quadratic cost model worked out. With paths: what each run cost, fitted and measured."""
     given = Given(**_given(locals()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from loopscan.cli_options import FormatChoice, PerChoice, VerdictChoice
+from loopscan.cli_options import CostChoice, FormatChoice, PerChoice, VerdictChoice
 
 
 @dataclass(slots=True)
@@ -26,6 +26,10 @@ class Given:
     p_cache_read: str | None = None
     p_cache_write: str | None = None
     p_cache_write_1h: str | None = None
+    prices: str | None = None
+    price_date: str = "run"
+    cost: CostChoice = CostChoice.computed
+    chars_per_token: str | None = None
     base: int | None = None
     growth: int = 500
     out: int = 0
@@ -38,6 +42,10 @@ class Given:
     format: FormatChoice = FormatChoice.table
     output: str | None = None
     strict: bool = False
+    fail_on: list[str] | None = None
+    cache: bool = False
+    compact_at: int | None = None
+    summary: int = 2_000
     no_progress: int = 3
     normal: int = 6
     from_: str | None = field(default=None)

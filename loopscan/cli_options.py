@@ -24,6 +24,13 @@ class FormatChoice(StrEnum):
     csv = "csv"
 
 
+class CostChoice(StrEnum):
+    """Where the dollars of a send come from."""
+
+    computed = "computed"
+    recorded = "recorded"
+
+
 class ListChoice(StrEnum):
     """The outputs of a plain list."""
 
@@ -72,6 +79,28 @@ PCacheWrite = Annotated[
 ]
 PCacheWrite1h = Annotated[
     str | None, _opt("--p-cache-write-1h", help="The same for one-hour writes (2 x p-in).", metavar="USD")
+]
+PriceFile = Annotated[str | None, _opt("--prices", help="Your own prices by model, TOML or JSON.", metavar="FILE")]
+PriceDate = Annotated[
+    str, _opt("--price-date", help="Prices of each send's day, of today, or of a day (run).", metavar="run|today|DAY")
+]
+CostFrom = Annotated[
+    CostChoice, _opt("--cost", help="Dollars computed from tokens, or recorded where the log has them (computed).")
+]
+CharsPerToken = Annotated[
+    str | None, _opt("--chars-per-token", help="For logs without usage (by model family, else 4).", metavar="N")
+]
+FailOn = Annotated[
+    list[str] | None,
+    _opt("--fail-on", help="Exit with 1 if a run is of this verdict, or `unpriced`; repeatable.", metavar="RULE"),
+]
+Cached = Annotated[bool, _opt("--cache", help="Work out the model with a prompt cache that stays warm.")]
+CompactAt = Annotated[
+    int | None,
+    _opt("--compact-at", help="Work out the model with a history summed up at N tokens.", metavar="N", min=1),
+]
+Summary = Annotated[
+    int, _opt("--summary", help="Tokens of the summary that stays after a compaction (2,000).", metavar="N", min=0)
 ]
 Base = Annotated[int | None, _opt("--base", help="Input tokens of the first turn, where usage is missing.", min=0)]
 Growth = Annotated[int, _opt("--growth", help="Input tokens each turn adds, where usage is missing (500).", min=0)]

@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from loopscan.cli_output import say
-from loopscan.cli_values import cap, cap_count, cap_usd, duration, field_map, value
+from loopscan.cli_values import cap, cap_count, cap_usd, duration, field_map, ratio, value
 from loopscan.errors import UsageError
 from loopscan.places import default_paths
 from loopscan.scan import Inputs
@@ -48,13 +48,27 @@ def settings(given: Given) -> Settings:
         base=given.base,
         growth=given.growth,
         out=given.out,
+        chars_per_token=None
+        if given.chars_per_token is None
+        else value("--chars-per-token", given.chars_per_token, ratio),
+        cost="recorded" if given.cost.value == "recorded" else "computed",
         per="session" if given.per.value == "session" else "prompt",
         idle=None if given.idle is None else value("--idle", given.idle, duration),
     )
 
 
 def prices(given: Given) -> Prices:
-    """Where prices come from: the --p- options, else the built-in table. Raises UsageError."""
+    """Where prices come from: the --p- options, `--prices`, the built-in table. Raises UsageError, InputError."""
+    from pathlib import Path
+
     from loopscan.prices import from_options
 
-    return from_options(given.p_in, given.p_out, given.p_cache_read, given.p_cache_write, given.p_cache_write_1h)
+    return from_options(
+        given.p_in,
+        given.p_out,
+        given.p_cache_read,
+        given.p_cache_write,
+        given.p_cache_write_1h,
+        file=None if given.prices is None else Path(given.prices),
+        price_date=given.price_date,
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from loopscan.errors import UsageError
@@ -60,6 +61,13 @@ def _count(text: str) -> int:
 
 def _pico(text: str) -> int:
     return round(rate(text.lstrip("$")) * (PICO // 1_000_000))
+
+
+def ratio(text: str) -> Fraction:
+    """A number above 0, exactly as written. Raises ValueError."""
+    if not re.fullmatch(r"\d+(?:\.\d+)?", text) or not Fraction(text):
+        raise ValueError("a number above 0 is wanted")
+    return Fraction(text)
 
 
 def duration(text: str) -> float:
