@@ -3,6 +3,11 @@
 What teams write themselves, and what `loopscan convert` writes. Field names and their accepted synonyms: README,
 "The native format". One turn = consecutive lines of a run with the same `turn`, or a line without `turn`. One
 run = one `run_id`; without an id the file. Usage = the largest figure per field on the lines of a turn.
+
+Fields that only `convert` writes, for what other formats know: `prompt` (the number k where `run_id` is `x#k`: run k
+of the interactive session x), `session` (a wider session of the run), `context_window` (tokens the model takes),
+`written` (characters it wrote, thinking included), `compacted` (true where the context was compacted before the turn),
+`note` (beside `state`: the log's own word for the end). `text` null on a call: the words beside it were not captured.
 """
 
 from __future__ import annotations
@@ -29,6 +34,7 @@ ARGS: Final = ("args", "arguments", "input")
 RESULT: Final = ("result", "output")
 _ACTS: Final = (*NAME, "calls", "text", "state", "error")
 _CONTEXT: Final = (*RUN, *ARGS, *RESULT, "turn", "input_tokens", "ts")
+_EXTRAS: Final = frozenset(("session", "context_window", "written", "compacted"))
 
 
 def sniff(head: Head) -> bool:
@@ -58,6 +64,7 @@ class _Run:
 
     turn: Turn | None = None
     number: JSON = None
+    prompt: int | None = None
     highest: float = float("-inf")
     lines: array[int] = field(default_factory=lambda: array("q"))
     known: set[int] = field(default_factory=set)
@@ -88,9 +95,14 @@ def read(blob: Blob, scan: Scan) -> Iterator[Event]:
             continue
         line = _mapped(record, scan.field_map) if scan.field_map else record
         run_id = next((i for k in RUN if (i := identity(line.get(k)))), blob.name)
+        run_id, prompt = _session(run_id, line["prompt"]) if "prompt" in line else (run_id, None)
         run = runs.get(run_id)
         if run is None:
             run = runs[run_id] = _Run()
+        if prompt != run.prompt:
+            if run.turn is not None:
+                yield run.turn
+            run.turn, run.prompt = None, prompt
         yield from _line(line, run_id, run, number, scan, blob)
     for run in runs.values():
         if run.turn is not None:
@@ -105,6 +117,7 @@ def _line(line: dict[str, JSON], run_id: str, run: _Run, number: int, scan: Scan
         return
     turn = _turn(line, run_id, number)
     if turn is not None:
+        turn.prompt = run.prompt
         if run.turn is not None and (turn_number is None or turn_number != run.number):
             yield run.turn
             run.turn = None
@@ -118,9 +131,17 @@ def _line(line: dict[str, JSON], run_id: str, run: _Run, number: int, scan: Scan
             yield run.turn
             run.turn, run.number = None, None
         if state in STATES:
-            yield End(run_id, state, line=number, final=True, time=when(stamp))
+            note, final = text_or_none(line.get("note")), run.prompt is None
+            yield End(run_id, state, note, number, final=final, time=when(stamp), prompt=run.prompt)
         else:
             scan.skips.add(blob.name, number, f"unknown state: {str(state)[:40]!r} is none of {', '.join(STATES)}")
+
+
+def _session(run_id: str, prompt: JSON) -> tuple[str, int | None]:
+    """The session and the number of a run that is one of its prompts; any other `prompt` says nothing."""
+    number = count(prompt)
+    session = run_id.removesuffix(f"#{number}")
+    return (run_id, None) if number is None or session in ("", run_id) else (session, number)
 
 
 def _mapped(record: dict[str, JSON], field_map: dict[str, str]) -> dict[str, JSON]:
@@ -167,10 +188,12 @@ def _turn(line: dict[str, JSON], run_id: str, number: int) -> Turn | None:
     text = text_or_none(line.get("text"))
     usage = _usage(line)
     failed = not calls and bool(line.get("error"))
-    if not calls and not failed and text is None and usage is None:
-        if line.get("state") is not None or (_first(line, RESULT) is MISSING and "turn" not in line):
-            return None
-    turn = Turn(run_id, calls, text if text is not None or not calls else "", failed, line=number, usage=usage)
+    ends_only = line.get("state") is not None or (_first(line, RESULT) is MISSING and "turn" not in line)
+    if ends_only and not calls and not failed and text is None and usage is None:
+        return None
+    if text is None and calls and "text" not in line:
+        text = ""
+    turn = Turn(run_id, calls, text, failed, line=number, usage=usage)
     if failed:
         turn.fault = _first(line, RESULT)
         if turn.fault is MISSING and line["error"] is not True:
@@ -178,6 +201,10 @@ def _turn(line: dict[str, JSON], run_id: str, number: int) -> Turn | None:
     turn.time = when(line.get("ts"))
     turn.model = text_or_none(line.get("model"))
     turn.parent = identity(line.get("parent"))
+    if not _EXTRAS.isdisjoint(line):
+        turn.session = identity(line.get("session"))
+        turn.window, turn.written = count(line.get("context_window")), count(line.get("written"))
+        turn.compacted = line.get("compacted") is True
     labels = line.get("labels")
     if isinstance(labels, dict):
         turn.labels = {k: t for k, v in labels.items() if (t := text_or_none(v)) is not None}
@@ -198,8 +225,9 @@ def _usage(line: dict[str, JSON]) -> Usage | None:
 
 def _join(turn: Turn, more: Turn) -> None:
     """Add a further line of the same turn: a parallel call, more text, repeated usage."""
+    first = turn.text if turn.text is not None or turn.calls else more.text
+    turn.text = "\n".join(t for t in (turn.text, more.text) if t) or first
     turn.calls += more.calls
-    turn.text = "\n".join(t for t in (turn.text, more.text) if t) or (turn.text if turn.text is not None else more.text)
     if more.usage is not None:
         if turn.usage is None:
             turn.usage = more.usage
@@ -211,6 +239,10 @@ def _join(turn: Turn, more: Turn) -> None:
     turn.model = turn.model or more.model
     turn.parent = turn.parent or more.parent
     turn.labels = turn.labels or more.labels
+    turn.session = turn.session or more.session
+    turn.window = turn.window or more.window
+    turn.written = turn.written if turn.written is not None else more.written
+    turn.compacted = turn.compacted or more.compacted
 
 
 def clean_result(name: str, result: JSON) -> JSON:
