@@ -13,6 +13,7 @@ from loopscan.formats import _usage as provider
 from loopscan.formats._endings import state_of
 from loopscan.formats._fields import count, dollars, identity, items, mapping
 from loopscan.model import JSON, MISSING, Call, Turn, Usage
+from loopscan.source import Skips
 
 _NOTE: Final = 300
 
@@ -38,11 +39,12 @@ class Names:
 
 
 def calls_of(message: dict[str, JSON]) -> list[Call]:
-    """The `tool_calls` of a chat message: nested in `function`, or flat."""
+    """The `tool_calls` of a chat message: `function` is an object, a name, or absent (flat)."""
     calls: list[Call] = []
     for item in map(mapping, items(message.get("tool_calls"))):
         inner = mapping(item.get("function")) or item
-        calls.append(Call(str(inner.get("name")), inner.get("arguments"), id=identity(item.get("id"))))
+        name = inner.get("name") or item.get("function")
+        calls.append(Call(str(name), inner.get("arguments"), id=identity(item.get("id"))))
     return calls
 
 
@@ -81,6 +83,14 @@ def stop_state(words: str) -> str:
     return "context_full" if "contextwindow" in words.lower() else state_of(words)
 
 
+def no_turns(skips: Skips, place: str, kind: str, told: str) -> None:
+    """A log that holds no turns to judge: counted by `kind` (format and reason), and what it does hold is told."""
+    format_name, _, reason = kind.partition(":")
+    skips.unknown_type(format_name, reason)
+    if skips.report is not None and skips.unknown[kind] <= skips.limit:
+        skips.report(f"{place}: no turns to read, {reason}: {told}")
+
+
 def totals(calls: JSON = None, given: JSON = None, output: JSON = None, usd: JSON = None) -> str | None:
     """What a log says of a whole run only, in words; None if it says nothing (or zero)."""
     parts = []
@@ -95,5 +105,5 @@ def totals(calls: JSON = None, given: JSON = None, output: JSON = None, usd: JSO
 
 def note(*parts: JSON) -> str | None:
     """The log's own words on an end, and what goes with them, in one line."""
-    text = "; ".join(" ".join(p.split()) for p in parts if isinstance(p, str) and p.strip())
+    text = "; ".join(" ".join(p.split()).rstrip(".") for p in parts if isinstance(p, str) and p.strip())
     return text[:_NOTE] or None

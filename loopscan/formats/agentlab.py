@@ -1,7 +1,7 @@
 """AgentLab run summaries, `<study>/<run>/summary_info.json` (BrowserGym, WebArena, WorkArena).
 
 The steps of a run lie beside it as pickles (`step_N.pkl.gz`). A pickle runs code when it is opened, so they are
-never read: there is no run to judge, and what the summary says (state, steps, totals) is told with the skip.
+never read: there is no run to judge, and what the summary says (state, steps, totals) is told as a message.
 `truncated` is the step cap.
 Format: https://github.com/ServiceNow/AgentLab, `src/agentlab/experiments/loop.py` (save_summary_info).
 """
@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 
 from loopscan.formats import Scan
 from loopscan.formats._fields import count
-from loopscan.formats._harness import Names, note, totals
+from loopscan.formats._harness import Names, no_turns, note, totals
 from loopscan.model import JSON, End, Event
 from loopscan.source import Blob, Head
 
@@ -36,7 +36,7 @@ def read(blob: Blob, scan: Scan) -> Iterator[Event]:
             continue
         state, words = _state(summary)
         told = note(words, f"{count(summary['n_steps'])} steps", _totals(summary))
-        scan.skips.add(blob.name, None, f"no turns: the steps are pickles, which are never opened ({told})")
+        no_turns(scan.skips, blob.name, "agentlab:steps are pickles", told or state)
         yield End(names.run(None), state, told, number)
 
 

@@ -16,7 +16,7 @@ from typing import Final
 from loopscan.formats import Scan
 from loopscan.formats import _eval_archive as archive
 from loopscan.formats._fields import identity, items, mapping, when
-from loopscan.formats._harness import Names, note, stop_state
+from loopscan.formats._harness import Names, no_turns, note, stop_state
 from loopscan.formats._inspect_sample import Sample
 from loopscan.model import JSON, End, Event
 from loopscan.source import Blob, Head
@@ -76,8 +76,10 @@ def _sample(log: dict[str, JSON], sample: dict[str, JSON], names: Names, number:
         sent = True
         yield turn
     state, words = _ending(sample, str(log.get("status")))
-    if state is not None:  # done without a model call: a scripted sample, no run
+    if state is not None:
         final = sent or state != "done"
+        if not final:
+            no_turns(scan.skips, f"{names.file}: sample {run}", "inspect:samples without a model call", words or state)
         yield End(run, state, words, number, final=final, time=when(sample.get("completed_at")))
 
 

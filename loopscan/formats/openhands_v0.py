@@ -175,7 +175,8 @@ class _Run:
         error, last = self.row.get("error"), self.turns[-1] if self.turns else None
         prompt = last.prompt if last is not None else None
         state, words = self.status or ("", "")
-        spent = totals(usd=mapping(self.row.get("metrics")).get("accumulated_cost")) if self.row else None
+        billed = all(t.usage is not None and t.usage.usd is not None for t in self.turns)
+        spent = None if billed else totals(usd=mapping(self.row.get("metrics")).get("accumulated_cost"))
         if isinstance(error, str) and error:
             found: tuple[str, str | None] = (stop_state(error), error)
         elif last is not None and _finishes(last):

@@ -17,7 +17,7 @@ from typing import Final
 from loopscan import decode
 from loopscan.formats import Scan
 from loopscan.formats._fields import identity, items, mapping, text_of_blocks, when
-from loopscan.formats._harness import Names, answer, calls_of, note, spoken, usage_of
+from loopscan.formats._harness import Names, answer, calls_of, no_turns, note, spoken, usage_of
 from loopscan.model import JSON, Call, End, Event, Turn
 from loopscan.source import Blob, Head
 
@@ -110,7 +110,7 @@ def _simulation(
     if isinstance(reason, str):
         unseen = voice and not turns
         if unseen:
-            scan.skips.add(names.file, number, f"no turns: voice ticks without tool calls ({reason})")
+            no_turns(scan.skips, names.file, "tau2-bench:voice ticks without tool calls", reason)
         state, time = _STATES.get(reason, "error"), when(simulation.get("end_time"))
         yield End(run, state, note(reason), number, final=not unseen, time=time)
 
