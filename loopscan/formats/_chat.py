@@ -29,8 +29,7 @@ def add_reply(turn: Turn, message: dict[str, JSON]) -> None:
     if type(content) is str:
         add_text(turn, content)
     elif isinstance(content, list):
-        for block in content:
-            _block(turn, block)
+        add_text(turn, "\n".join([words for block in content if (words := _block(turn, block))]))
     elif content is None and isinstance(message.get("refusal"), str):
         add_text(turn, message["refusal"])
     calls = message.get("tool_calls")
@@ -79,10 +78,10 @@ def chat_call(value: JSON) -> Call:
     return Call(text_or_none(name) or "", args, id=identity(call.get("id")))
 
 
-def _block(turn: Turn, value: JSON) -> None:
+def _block(turn: Turn, value: JSON) -> str:
+    """Put the call of a block into the turn; returns the words of a text block."""
     if isinstance(value, str):
-        add_text(turn, value)
-        return
+        return value
     block = mapping(value)
     kind = block.get("type")
     if kind in _USES:
@@ -97,8 +96,8 @@ def _block(turn: Turn, value: JSON) -> None:
         if call is not None:
             call.result, call.error = result_of_blocks(block.get("content")), _is_error(block)
     else:
-        text = next((block[k] for k in ("text", "refusal", "content") if isinstance(block.get(k), str)), "")
-        add_text(turn, text)
+        return next((str(block[k]) for k in ("text", "refusal", "content") if isinstance(block.get(k), str)), "")
+    return ""
 
 
 def _is_error(block: dict[str, JSON]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable
 from typing import Final
 
@@ -26,7 +27,7 @@ class Dialogue:
         self.run, self.line = run, line
         self.turns: list[Turn] = []
         self._unknown = unknown
-        self._waiting: dict[str, tuple[int, list[Call]]] = {}
+        self._waiting: dict[str, tuple[int, deque[Call]]] = {}
         self._number = 0
         self._cursor = 0
         self._replying = False
@@ -105,14 +106,17 @@ class Dialogue:
         number = self._number
         for call in self.turns[-1].calls[known:]:
             if call.id is not None and call.result is MISSING:
-                owner, calls = self._waiting.get(call.id, (0, []))
-                self._waiting[call.id] = (number, [*calls, call] if owner == number else [call])
+                owner, calls = self._waiting.get(call.id, (0, deque[Call]()))
+                if owner != number:
+                    calls = deque()
+                    self._waiting[call.id] = (number, calls)
+                calls.append(call)
 
     def answer(self, call_id: str | None, result: JSON, error: bool) -> bool:
         """Join a result to its call; False where no call waits for it."""
         waiting = self._waiting.get(call_id) if call_id is not None else None
         if waiting is not None and call_id is not None:
-            call = waiting[1].pop(0)
+            call = waiting[1].popleft()
             if not waiting[1]:
                 del self._waiting[call_id]
         else:

@@ -95,13 +95,13 @@ def send_of(record: dict[str, JSON], line: int) -> Send | None:
     else:
         end = end_of(turn, fill(turn, response), final=False)
     run = next((i for r in (record, request) for k in _RUNS if (i := identity(r.get(k))) is not None), None)
-    talk = request.get("conversation")
-    run = run or identity(mapping(talk).get("id") if isinstance(talk, dict) else talk)
-    trace = identity(record.get("trace_id"))
+    talk, trace = request.get("conversation"), identity(record.get("trace_id"))
+    run = run or identity(talk.get("id") if isinstance(talk, dict) else talk)
     if run is None and trace is not None and not looks_fresh(trace):
         run = trace
     after = identity(request.get("previous_response_id"))
-    return Send(history(request), turn, end, run, trace, after, identity(body.get("id")), line)
+    partial = after is not None or talk is not None
+    return Send(history(request), turn, end, run, trace, partial, after, identity(body.get("id")), line)
 
 
 def fault_of(record: dict[str, JSON], response: JSON) -> JSON:

@@ -18,6 +18,8 @@ from loopscan.model import JSON, MISSING, End, Event, Turn
 
 OPEN_RUNS: Final = 1 << 16
 """Open runs kept at most; beyond, the one that had no send for longest is closed."""
+PEERS: Final = 64
+"""Open runs with the same messages that are told apart; of more, the newest."""
 
 
 def looks_fresh(name: str) -> bool:
@@ -32,8 +34,9 @@ class Send:
 
     `messages`: what was asked, whole. `reply`: the turn that came back (its `run` is not yet known), None where
     the log holds requests only: then the replies are read from the messages of later sends. `run`: the run that
-    the line itself names; `maybe`: a name that is the run's only if later lines repeat it. `after`, `reply_id`:
-    ids of the reply before and of this one, for clients that leave the history with the provider.
+    the line itself names; `maybe`: a name that is the run's only if later lines repeat it. `partial`: the history
+    stays with the provider, `messages` are the new ones only. `after`, `reply_id`: ids of the reply before and of
+    this one.
     """
 
     messages: list[JSON]
@@ -41,14 +44,15 @@ class Send:
     end: End | None = None
     run: str | None = None
     maybe: str | None = None
+    partial: bool = False
     after: str | None = None
     reply_id: str | None = None
     line: int = 0
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Thread:
-    """An open run."""
+    """An open run; `held` is its newest turn while that waits for results."""
 
     run: str
     key: int = 0
@@ -57,7 +61,7 @@ class _Thread:
     answered: bool = False
     named: bool = False
     reply_id: str | None = None
-    dialogue: Dialogue | None = None
+    held: Turn | None = None
     end: End | None = None
 
 
@@ -68,6 +72,8 @@ class Stitcher:
     threads: dict[str, _Thread] = field(default_factory=dict)
     by_key: dict[int, list[_Thread]] = field(default_factory=dict)
     by_reply: dict[str, _Thread] = field(default_factory=dict)
+    pending: dict[str, _Thread] = field(default_factory=dict)
+    """Runs of which something is held."""
 
     def take(self, send: Send, place: str) -> Iterator[Event]:
         """The turns that became complete with a send; `place` names its run where no id does."""
@@ -78,24 +84,28 @@ class Stitcher:
             thread = _Thread(self._unused(send.run or send.maybe or send.reply_id or place), named=send.run is not None)
             known = 0
         else:
-            compacted = known is None and send.after is None and len(send.messages) <= thread.sent
+            compacted = known is None and len(send.messages) <= thread.sent
             thread.named = thread.named or (send.maybe == thread.run and chain[-1] != thread.key)
             self._unlist(thread)
         yield from self._extend(thread, send, known, compacted)
         thread.key, thread.sent, thread.reply_id = chain[-1], len(send.messages), send.reply_id
-        self.threads[thread.run] = thread
-        self.by_key.setdefault(thread.key, []).append(thread)
+        self.threads[thread.run] = self.pending[thread.run] = thread
+        peers = self.by_key.setdefault(thread.key, [])
+        peers.append(thread)
+        del peers[:-PEERS]
         if thread.reply_id is not None:
             self.by_reply[thread.reply_id] = thread
         if len(self.threads) > OPEN_RUNS:
             oldest = next(iter(self.threads.values()))
             self._unlist(oldest)
-            yield from _closed(oldest)
+            if self.pending.pop(oldest.run, None) is not None:
+                yield from _closed(oldest)
 
     def flush(self) -> Iterator[Event]:
         """What is held of every run at the end of an input; the runs may go on in the next one."""
-        for thread in self.threads.values():
+        for thread in self.pending.values():
             yield from _closed(thread)
+        self.pending.clear()
 
     def _unused(self, name: str) -> str:
         number, unused = 1, name
@@ -109,6 +119,8 @@ class Stitcher:
         if send.after is not None and (thread := self.by_reply.get(send.after)) is not None:
             return thread, 0
         thread = self.threads.get(send.run or send.maybe or "")
+        if send.partial:
+            return thread, 0
         if thread is not None or send.run is not None:
             whole = thread is not None and thread.sent < len(chain) and chain[thread.sent] == thread.key
             return thread, thread.sent if thread is not None and whole else None
@@ -133,10 +145,11 @@ class Stitcher:
 
     def _extend(self, thread: _Thread, send: Send, known: int | None, compacted: bool) -> Iterator[Event]:
         """Feed a run the messages it did not have, then the reply."""
-        dialogue = thread.dialogue or Dialogue(thread.run, send.line)
-        dialogue.line = send.line
+        dialogue = Dialogue(thread.run, send.line)
+        if thread.held is not None:
+            dialogue.add(thread.held)
         if known is None:
-            known = _last_reply(send.messages) + (send.reply is not None)
+            known = max(0, _last_reply(send.messages) + (send.reply is not None))
         for message in send.messages[known:]:
             if isinstance(message, dict) and (send.reply is None or not _is_reply(message)):
                 dialogue.feed(message)
@@ -150,10 +163,7 @@ class Stitcher:
         turns = dialogue.turns
         waits = bool(turns) and any(c.result is MISSING for c in turns[-1].calls)
         yield from turns[:-1] if waits else turns
-        thread.dialogue = None
-        if waits:
-            thread.dialogue = Dialogue(thread.run, send.line)
-            thread.dialogue.add(turns[-1])
+        thread.held = turns[-1] if waits else None
 
 
 def _is_reply(message: dict[str, JSON]) -> bool:
@@ -163,11 +173,11 @@ def _is_reply(message: dict[str, JSON]) -> bool:
 
 
 def _last_reply(messages: list[JSON]) -> int:
-    """The place of the newest reply in a history; 0 if it holds none."""
+    """The place of the newest reply in a history; -1 if it holds none."""
     for i in range(len(messages) - 1, -1, -1):
         if isinstance(messages[i], dict) and _is_reply(messages[i]):
             return i
-    return 0
+    return -1
 
 
 def _said(messages: list[JSON]) -> int:
@@ -186,9 +196,9 @@ def _said_of(reply: Turn) -> int:
 
 
 def _closed(thread: _Thread) -> Iterator[Event]:
-    if thread.dialogue is not None:
-        yield from thread.dialogue.turns
-        thread.dialogue = None
+    if thread.held is not None:
+        yield thread.held
+        thread.held = None
     if thread.end is not None:
         yield thread.end
         thread.end = None

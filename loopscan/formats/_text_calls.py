@@ -24,20 +24,18 @@ _OPENING: Final = re.compile(r"^```[\w+-]*[ \t]*$", re.MULTILINE)
 
 def calls_in(text: str) -> Iterator[Call]:
     """The calls of a reply in tag notation, in order."""
-    at = 0
-    while True:
-        function, tool = text.find(_FUNCTION, at), text.find(_TOOL_CALL[0], at)
-        if function < 0 and tool < 0:
-            return
+    function, tool, at = text.find(_FUNCTION), text.find(_TOOL_CALL[0]), 0
+    while function >= 0 or tool >= 0:
         if tool < 0 or 0 <= function < tool:
             call, at = _function(text, function + len(_FUNCTION))
         else:
             call, at = _tool_call(text, tool + len(_TOOL_CALL[0]))
-        if call is not None:
-            yield call
+        yield call
+        function = text.find(_FUNCTION, at) if 0 <= function < at else function
+        tool = text.find(_TOOL_CALL[0], at) if 0 <= tool < at else tool
 
 
-def _function(text: str, at: int) -> tuple[Call | None, int]:
+def _function(text: str, at: int) -> tuple[Call, int]:
     """`name><parameter=key>value</parameter>…</function>`; the end tag may be missing (a stop word cut it off)."""
     name, _, _ = text[at : at + 200].partition(">")
     at += len(name) + 1
@@ -51,7 +49,7 @@ def _function(text: str, at: int) -> tuple[Call | None, int]:
     return Call(name.strip(), args), end + len("</function>") if end >= 0 else len(text)
 
 
-def _tool_call(text: str, at: int) -> tuple[Call | None, int]:
+def _tool_call(text: str, at: int) -> tuple[Call, int]:
     """`{"name", "arguments"}</tool_call>`; what is no such object stands as the whole text of the call."""
     end = text.find(_TOOL_CALL[1], at)
     end = end if end >= 0 else len(text)

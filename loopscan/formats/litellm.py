@@ -83,7 +83,7 @@ def _send(payload: dict[str, JSON], line: int) -> Send:
     messages = history({"messages": payload.get("messages")})
     if any(mapping(m).get("content") == REDACTED for m in messages):
         messages = []
-    return Send(messages, turn, end, run, trace, None, None, line)
+    return Send(messages, turn, end, run, trace, line=line)
 
 
 def _usage(payload: dict[str, JSON]) -> Usage | None:

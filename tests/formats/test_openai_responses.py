@@ -128,6 +128,19 @@ def test_exchanges_by_the_response_before(tmp_path: Path) -> None:
     }
 
 
+def test_exchanges_of_a_conversation(tmp_path: Path) -> None:
+    log = [
+        exchange([ASK], [call("1")], "r1"),
+        exchange([output("1", "a")], [call("2")], "r2"),
+        exchange([output("2", "b")], [said("end")], "r3"),
+    ]
+    for line in log:
+        line["request"]["conversation"] = {"id": "conv"}
+    events = read_log(tmp_path / "x.jsonl", NAME, *log)
+    assert told(events) == {"conv": [[("f", "{}", "a")], [("f", "{}", "b")], "end", "done"]}
+    assert not any(t.compacted for t in turns(events))
+
+
 def test_how_a_response_stopped(tmp_path: Path) -> None:
     cut = {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}
     log = [

@@ -99,14 +99,21 @@ def test_only_so_many_runs_stay_open(monkeypatch: pytest.MonkeyPatch) -> None:
     sends = [Send([user(str(i))], turn(str(i))) for i in range(4)]
     events = [e for i, s in enumerate(sends) for e in stitcher.take(s, str(i))]
     assert runs(events) == {"0": [["?"]], "1": [["?"]]}
-    assert len(stitcher.threads) == len(stitcher.by_key) == 2
+    assert len(stitcher.threads) == len(stitcher.by_key) == len(stitcher.pending) == 2
+
+
+def test_equal_prompts_by_the_thousand_stay_cheap() -> None:
+    stitcher = Stitcher()
+    events = take(stitcher, *[Send(A, turn()) for _ in range(5000)])
+    assert len(runs(events)) == 5000
+    assert [len(peers) for peers in stitcher.by_key.values()] == [_stitch.PEERS]
 
 
 def test_nothing_but_hashes_is_kept_of_an_answered_run() -> None:
     stitcher = Stitcher()
     take(stitcher, Send(A, turn("1")), Send(A2, turn(), reply_id="x"))
     (thread,) = stitcher.threads.values()
-    assert thread.dialogue is None
+    assert thread.held is None
     assert (thread.run, thread.sent, thread.reply_id) == ("line 1", 3, "x")
 
 
