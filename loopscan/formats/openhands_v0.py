@@ -12,7 +12,7 @@ Events: https://github.com/All-Hands-AI/OpenHands, `openhands/events/` (tag 0.62
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from typing import Final
 
 from loopscan.formats import Scan
@@ -48,7 +48,7 @@ def sniff(head: Head) -> bool:
 
 def _is_log(value: JSON) -> bool:
     row = isinstance(value, dict)
-    events = _events(value)[:6]
+    events = list(islice(_events(value), 6))
     return bool(events) and any(_is_event(e, row) for e in events) and not any("role" in e for e in events)
 
 
@@ -57,13 +57,11 @@ def _is_event(event: dict[str, JSON], row: bool) -> bool:
     return named and (row or "source" in event)
 
 
-def _events(value: JSON) -> list[dict[str, JSON]]:
+def _events(value: JSON) -> Iterator[dict[str, JSON]]:
     """The events of a list or a row; pairs of action and observation are laid flat."""
-    found = items(value) if isinstance(value, list) else items(value.get("history")) if isinstance(value, dict) else []
-    flat: list[JSON] = []
+    found = value if isinstance(value, list) else items(mapping(value).get("history"))
     for item in found:
-        flat += item if isinstance(item, list) else [item]
-    return [e for e in flat if isinstance(e, dict)]
+        yield from (e for e in (item if isinstance(item, list) else [item]) if isinstance(e, dict))
 
 
 def read(blob: Blob, scan: Scan) -> Iterator[Event]:
@@ -75,7 +73,7 @@ def read(blob: Blob, scan: Scan) -> Iterator[Event]:
             scan.skips.add(blob.name, number, "no history: a row is an object with a list of events")
             continue
         run = names.run(identity(row.get("instance_id")), number)
-        yield from _Run(run, number, row, _events(value)).events()
+        yield from _Run(run, number, row, list(_events(value))).events()
 
 
 class _Run:
