@@ -18,10 +18,11 @@ from loopscan.key import Keyer
 from loopscan.kinship import add_children
 from loopscan.model import End, Event, Turn
 from loopscan.money import PriceBook, Unpriced
-from loopscan.report import Report, RunReport, evaluate, finished
+from loopscan.report import Report, RunReport, evaluate, finished, iso
 from loopscan.run import Run, new_run
 from loopscan.settings import Settings
 from loopscan.source import Blob
+from loopscan.span import within
 
 _Number = TypeVar("_Number", int, float)
 
@@ -113,13 +114,15 @@ class Audit:
         self._open = {}
         link_parents(self.reports)
         add_children(self.reports)
+        self.reports, outside, untimed = within(self.reports, self.settings.span)
         caps = resolve(self.settings, self.reports)
         normal = _normal(self.reports)
         for report in self.reports:
             evaluate(report, caps)
             if normal and report.priced_usd is not None:
                 report.times_normal = round(report.usd / normal, 1)
-        return Report(self.reports, self.scan.skips, caps, described(self.settings, caps))
+        asked = described(self.settings, caps)
+        return Report(self.reports, self.scan.skips, caps, asked, outside=outside, untimed=untimed)
 
 
 def link_parents(reports: list[RunReport]) -> None:
@@ -196,6 +199,8 @@ def described(settings: Settings, caps: Caps) -> dict[str, object]:
         "time_cap": caps.seconds,
         "auto": auto,
         "context_window": settings.context_window,
+        "since": iso(settings.span.since),
+        "until": iso(settings.span.until),
         "advised_window": advised_window(settings, caps),
     }
 

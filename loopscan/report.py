@@ -198,6 +198,12 @@ class Report:
     settings: dict[str, Any] = field(default_factory=dict)
     not_logs: list[str] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
+    outside: int = 0
+    """Runs left out as they ended outside the span that was asked for."""
+    untimed: int = 0
+    """Runs without times, which count in every span."""
+    unopened: int = 0
+    """Files left unread as they cannot hold a run that ended in the span."""
 
     def totals(self) -> dict[str, Any]:
         """Counts and sums over the runs; dollars exact, None where every send is unpriced."""

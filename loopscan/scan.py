@@ -10,22 +10,26 @@ from loopscan.engine import Audit
 from loopscan.errors import InputError
 from loopscan.formats import FORMATS, Scan, detect, load
 from loopscan.money import PriceBook, Unpriced
+from loopscan.outside import cannot_hold
 from loopscan.report import Report
 from loopscan.settings import Settings
 from loopscan.source import Blob, Head, Input, Skips, expand, open_input
+from loopscan.span import Span
 
 
 @dataclass(slots=True)
 class Inputs:
     """What to read: paths as given, the format where it is forced, and the user's own field names.
 
-    `say`: where one-line messages go (skips, unknown inputs); None = nowhere.
+    `say`: where one-line messages go (skips, unknown inputs); None = nowhere. `tell`: the same for what only the
+    curious want to know (how each file was read).
     """
 
     paths: list[str]
     format: str | None = None
     field_map: dict[str, str] = field(default_factory=dict)
     say: Callable[[str], None] | None = None
+    tell: Callable[[str], None] | None = None
 
 
 def audit(
@@ -46,44 +50,76 @@ def audit(
 def run(inputs: Inputs, settings: Settings, prices: PriceBook) -> Report:
     """Audit the inputs. Raises InputError when a named input cannot be read and nothing else was."""
     scan = Scan(Skips(inputs.say), settings.exact, inputs.field_map)
-    engine = Audit(settings, prices, scan)
+    reading = _Reading(inputs, settings.span, Audit(settings, prices, scan))
     if inputs.format:
         load(inputs.format)
-    not_logs: list[str] = []
-    failures: list[str] = []
-    read = 0
     for item in expand(inputs.paths):
         try:
-            with open_input(item) as blob:
-                name = _format(blob, item, inputs.format)
-                if name is not None:
-                    engine.read(blob, name, load(name))
-                    read += 1
-                elif not item.named:
-                    not_logs.append(item.path)
-                elif blob.damage:
-                    raise InputError(f"{item.path}: {blob.damage}")
-                elif _is_empty(blob.head):
-                    read += 1
-                    _say(inputs, f"{item.path}: empty, no turn in it")
-                else:
-                    raise InputError(unknown(item.path, blob.head))
+            reading.take(item)
         except InputError as err:
-            failures.append(str(err))
-    if failures and not read:
+            reading.failures.append(str(err))
+    failures = reading.failures
+    if failures and not reading.read:
         raise InputError("\n".join(failures[:20]))
     for failure in failures:
-        _say(inputs, failure)
+        _say(inputs.say, failure)
     if scan.skips.total > scan.skips.limit:
-        _say(inputs, f"{scan.skips.total - scan.skips.limit} more skipped records are not shown")
-    report = engine.finish()
-    report.not_logs, report.failures = not_logs, failures
+        _say(inputs.say, f"{scan.skips.total - scan.skips.limit} more skipped records are not shown")
+    report = reading.engine.finish()
+    report.not_logs, report.failures, report.unopened = reading.not_logs, failures, reading.unopened
     return report
 
 
-def _say(inputs: Inputs, message: str) -> None:
-    if inputs.say is not None:
-        inputs.say(message)
+@dataclass(slots=True)
+class _Reading:
+    """What became of the inputs so far. `read`: files read, or rightly left unread."""
+
+    inputs: Inputs
+    span: Span
+    engine: Audit
+    not_logs: list[str] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+    unopened: int = 0
+    read: int = 0
+
+    def take(self, item: Input) -> None:
+        """Read an input, unless it cannot hold a run of the span. Raises InputError."""
+        forced = self.inputs.format
+        if cannot_hold(item.path, forced, self.span):
+            self._leave(item)
+            return
+        with open_input(item) as blob:
+            name = _format(blob, item, forced)
+            if name is None:
+                self._not_a_log(blob, item)
+            elif cannot_hold(item.path, name, self.span):
+                self._leave(item)
+            else:
+                _say(self.inputs.tell, f"{item.path}: {name}")
+                self.engine.read(blob, name, load(name))
+                self.read += 1
+
+    def _leave(self, item: Input) -> None:
+        self.unopened += 1
+        self.read += 1
+        _say(self.inputs.tell, f"{item.path}: holds no run that ended in the span, not read")
+
+    def _not_a_log(self, blob: Blob, item: Input) -> None:
+        if not item.named:
+            self.not_logs.append(item.path)
+            _say(self.inputs.tell, f"{item.path}: no known log format")
+        elif blob.damage:
+            raise InputError(f"{item.path}: {blob.damage}")
+        elif _is_empty(blob.head):
+            self.read += 1
+            _say(self.inputs.say, f"{item.path}: empty, no turn in it")
+        else:
+            raise InputError(unknown(item.path, blob.head))
+
+
+def _say(where: Callable[[str], None] | None, message: str) -> None:
+    if where is not None:
+        where(message)
 
 
 def _format(blob: Blob, item: Input, forced: str | None) -> str | None:

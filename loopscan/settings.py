@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
+from loopscan.span import EVER, Span
+
 Auto = Literal["auto"]
 
 
@@ -30,6 +32,7 @@ class Settings:
     or the price table says. `base`, `growth`, `out`: the cost model for sends without recorded usage, in tokens;
     base None = such sends are not modelled. `chars_per_token`: for estimates from text; None = by model family.
     `cost`: whether a send costs what its tokens come to, or what the log states where it does.
+    `span`: the runs that count are those that ended in it.
     """
 
     window: int = 20
@@ -45,3 +48,4 @@ class Settings:
     cost: Literal["computed", "recorded"] = "computed"
     per: Literal["prompt", "session"] = "prompt"
     idle: float | None = None
+    span: Span = EVER
