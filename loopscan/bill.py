@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from loopscan.price import Price, Rates, nearest
 
@@ -72,8 +72,8 @@ class Line:
     source: str | None = None
     sends: int = 0
     unpriced: int = 0
-    tokens: dict[str, int] | None = None
-    classes: dict[str, int] | None = None
+    tokens: dict[str, int] = field(default_factory=lambda: dict.fromkeys(CLASSES, 0))
+    classes: dict[str, int] = field(default_factory=lambda: dict.fromkeys(CLASSES, 0))
     usd: int = 0
     uncached: int = 0
 
@@ -83,8 +83,9 @@ class Line:
         self.unpriced += bill.unpriced
         self.usd += bill.usd
         self.uncached += bill.uncached
-        self.tokens = _sum(self.tokens, bill.tokens)
-        self.classes = _sum(self.classes, bill.by_class())
+        for sums, more in ((self.tokens, bill.tokens), (self.classes, bill.by_class())):
+            for name, value in more.items():
+                sums[name] += value
 
     @property
     def priced_usd(self) -> int | None:
@@ -92,13 +93,9 @@ class Line:
         return None if self.unpriced and self.unpriced >= self.sends else self.usd
 
 
-def _sum(one: dict[str, int] | None, other: dict[str, int]) -> dict[str, int]:
-    return {name: (one or {}).get(name, 0) + other.get(name, 0) for name in CLASSES}
-
-
 def total(bills: Iterable[Bill]) -> Line:
     """All bills in one line."""
-    line = Line(tokens=_sum(None, {}), classes=_sum(None, {}))
+    line = Line()
     for bill in bills:
         line.add(bill)
     return line

@@ -37,4 +37,6 @@ def exit_code(report: Report, given: Given, tripped: list[str]) -> int:
 
 def scanned(given: Given) -> Report:
     """The report of the inputs under the settings that were given."""
-    return run(inputs(given), settings(given), prices(given))
+    report = run(inputs(given), settings(given), prices(given))
+    report.settings |= {"cost": given.cost.value, "price_date": given.price_date}
+    return report

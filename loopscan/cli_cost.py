@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from loopscan.cli_audit import scanned
+from loopscan.cli_audit import exit_code, scanned
 from loopscan.cli_output import opened, options
 from loopscan.cli_settings import prices
 from loopscan.cli_values import cap_count, cap_usd
 from loopscan.cost import Loop
 from loopscan.errors import UsageError
+from loopscan.fail import failures, parse
 from loopscan.worked import Case
 
 if TYPE_CHECKING:
@@ -20,20 +21,25 @@ BASE, WINDOW, TURN_CAP, TOKEN_CAP = 3_000, 200_000, 15, 100_000
 
 
 def cost_command(given: Given) -> int:
-    """Render the worked case or the money of the inputs."""
+    """Render the worked case or the money of the inputs; the exit code."""
     if given.paths or given.from_:
-        from loopscan.render import cost
-
-        report = scanned(given)
-        with opened(given.output) as out:
-            cost.render(report, out, options(given, out))
-        return 0
+        return _measured(given)
     from loopscan.render import worked
 
     case = worked_case(given)
     with opened(given.output) as out:
         worked.render(case, out, options(given, out))
     return 0
+
+
+def _measured(given: Given) -> int:
+    from loopscan.render import COST_RENDERERS, load
+
+    rules = [parse(words) for words in given.fail_on or ()]
+    report = scanned(given)
+    with opened(given.output) as out:
+        load(given.format.value, COST_RENDERERS).render(report, out, options(given, out))
+    return exit_code(report, given, failures(rules, report))
 
 
 def worked_case(given: Given) -> Case:

@@ -5,6 +5,7 @@ A renderer sees a finished `Report`, never turns, and writes text. A new output 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Final, Protocol, TextIO, cast
@@ -18,6 +19,14 @@ RENDERERS: Final = {
     "csv": "loopscan.render.csv",
 }
 """Name (the value of `--format`) -> module."""
+
+COST_RENDERERS: Final = {
+    "table": "loopscan.render.cost",
+    "json": "loopscan.render.cost_json",
+    "jsonl": "loopscan.render.cost_jsonl",
+    "csv": "loopscan.render.cost_csv",
+}
+"""The same for `loopscan cost`."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -40,6 +49,6 @@ class Renderer(Protocol):
         """Write the report to `out`."""
 
 
-def load(name: str) -> Renderer:
-    """The renderer of a name in `RENDERERS`."""
-    return cast(Renderer, import_module(RENDERERS[name]))
+def load(name: str, renderers: Mapping[str, str] = RENDERERS) -> Renderer:
+    """The renderer of a name in `RENDERERS` (or in another such table)."""
+    return cast(Renderer, import_module(renderers[name]))

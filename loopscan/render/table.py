@@ -6,9 +6,10 @@ from collections.abc import Iterable
 from typing import Final, TextIO
 
 from loopscan.episodes import Episode
-from loopscan.price import PICO
 from loopscan.render import Options
+from loopscan.render._exits import exit_grid, run_name
 from loopscan.render._grid import Column, Grid
+from loopscan.render._money import amount, money_lines
 from loopscan.render._text import cents, clean, money, plural, short
 from loopscan.report import Report, RunReport
 
@@ -32,7 +33,7 @@ def render(report: Report, out: TextIO, options: Options) -> None:
             out.write(f"… {plural(len(runs) - len(shown), 'more run')} (--limit 0 shows all)\n")
         out.write("\n")
     for run in worst_runs(runs, options.detail):
-        _exits(run, options.width).write(out, options.width, options.color)
+        exit_grid(run, options.width).write(out, options.width, options.color)
         out.write("\n")
     for line in summary(report):
         out.write(line + "\n")
@@ -65,18 +66,12 @@ def _runs(runs: list[RunReport], options: Options) -> Grid:
     grid = Grid(columns, gap=1 if narrow else 2)
     for run in runs:
         verdict = run.verdict or "blind"
-        row = [_name(run, options.width), run.state, f"{run.turns:,}", verdict, repeating(run, narrow)]
+        row = [run_name(run, options.width), run.state, f"{run.turns:,}", verdict, repeating(run, narrow)]
         if not narrow:
             first = run.first_exit
             row.append(f"{first.exit} @ {first.turn}" if first else "-")
         grid.add([*row, _wasted(run, narrow), _cost(run, narrow)], {3: _STYLES.get(verdict, "green")})
     return grid
-
-
-def _name(run: RunReport, width: int | None) -> str:
-    name = clean(run.run)
-    room = None if width is None else max(14, width // 5)
-    return name if room is None or len(name) <= room else f"{name[: room // 2 - 1]}…{name[-(room - room // 2) :]}"
 
 
 def block_names(episode: Episode) -> str:
@@ -110,14 +105,9 @@ def _wasted(run: RunReport, narrow: bool) -> str:
     if not waste.turns:
         return "-"
     if narrow:
-        return plural(waste.turns, "turn") if run.unpriced else _amount(waste.usd)
-    price = "" if run.unpriced else f" {_amount(waste.usd)}"
+        return plural(waste.turns, "turn") if run.unpriced else amount(waste.usd)
+    price = "" if run.unpriced else f" {amount(waste.usd)}"
     return f"{plural(waste.turns, 'turn')}{price}{word}"
-
-
-def _amount(usd: int) -> str:
-    """To the cent, unless that would show nothing."""
-    return cents(usd) if usd >= PICO // 100 or not usd else money(usd)
 
 
 def _cost(run: RunReport, narrow: bool = False) -> str:
@@ -125,24 +115,9 @@ def _cost(run: RunReport, narrow: bool = False) -> str:
         return f"{short(run.tokens)} tokens" if run.tokens else "-"
     times = f"  {run.times_normal:,.0f}x normal" if run.times_normal and run.times_normal >= 10 and not narrow else ""
     mark = "~" if any(s != "recorded" for s in run.spent.usage_sources) else ""
-    return f"{mark}{_amount(run.usd)}{times}"
-
-
-def _exits(run: RunReport, width: int | None) -> Grid:
-    """The exits that would have fired on one run."""
-    columns = [Column(_name(run, width), least=8), Column("exit"), Column("turn", right=True),
-               Column("paid", right=True), Column("cost", right=True), Column("would have saved"),
-               Column("", least=8)]  # fmt: skip
-    grid = Grid(columns)
-    for i, fired in enumerate(run.exits):
-        cost = money(None if run.unpriced else fired.usd)
-        price = "" if run.unpriced else f"  {money(fired.saved_usd)}"
-        saved = f"{plural(fired.saved_turns, 'turn')}{price}" if fired.saved_turns else "-"
-        notes = ["<- first"] if i == 0 else []
-        notes += ["stops a healthy run"] if fired.false_stop else []
-        row = ["", fired.exit, f"{fired.turn:,}", f"{fired.paid_sends:,}", cost, saved, ", ".join(notes)]
-        grid.add(row, {1: "bold"} if i == 0 else {})
-    return grid
+    below = run.children.priced_usd if run.children and not narrow else None
+    more = f" + {amount(below)} in {plural(run.children.runs, 'sub-agent')}" if below and run.children else ""
+    return f"{mark}{amount(run.usd)}{more}{times}"
 
 
 def _counts(counts: dict[str, int], skip: str = "") -> str:
@@ -168,10 +143,11 @@ def summary(report: Report) -> list[str]:
             line += f" · {plural(totals['unpriced_sends'], 'send')} unpriced, not in the sum"
     exits = totals["first_exits"]
     fired = f"first exit: {_counts(exits)}; none in {len(runs) - sum(exits.values()):,}"
-    return [line, fired, _caps(report), *left_out(report)]
+    return [line, fired, caps_line(report), *money_lines(report), *left_out(report)]
 
 
-def _caps(report: Report) -> str:
+def caps_line(report: Report) -> str:
+    """The policy that the exits follow."""
     caps, auto = report.caps, report.settings.get("auto", [])
     shown = {
         "turn_cap": None if caps.turns is None else f"{caps.turns:,}",
