@@ -100,6 +100,12 @@ def audit(
     output: o.Output = None,
     strict: o.Strict = False,
     fail_on: o.FailOn = None,
+    since: o.Since = None,
+    until: o.Until = None,
+    tz: o.Zone = None,
+    redact: o.Redact = False,
+    quiet: o.Quiet = False,
+    verbose: o.Verbose = False,
 ) -> int:
     """Audit logs: per run how it ended, where it repeats, what that wasted, and which exit would have fired first."""
     given = Given(**_given(locals()))
@@ -139,10 +145,16 @@ def cost(
     summary: o.Summary = 2_000,
     limit: o.Limit = None,
     detail: o.Detail = 3,
-    format_: o.Format = o.FormatChoice.table,
+    format_: o.CostFormat = o.CostFormatChoice.table,
     output: o.Output = None,
     strict: o.Strict = False,
     fail_on: o.FailOn = None,
+    since: o.Since = None,
+    until: o.Until = None,
+    tz: o.Zone = None,
+    redact: o.Redact = False,
+    quiet: o.Quiet = False,
+    verbose: o.Verbose = False,
 ) -> int:
     """Without a path: the quadratic cost model worked out. With paths: what each run cost, fitted and measured."""
     given = Given(**_given(locals()))
@@ -165,4 +177,5 @@ def formats(
 
 def _given(values: dict[str, Any]) -> dict[str, Any]:
     """The parameters of a command under the names of `Given`."""
-    return {k if k == "from_" else k.rstrip("_"): v for k, v in values.items()}
+    given = {k if k == "from_" else k.rstrip("_"): v for k, v in values.items()}
+    return given | {"format": o.FormatChoice(given["format"].value)}

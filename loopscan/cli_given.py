@@ -42,6 +42,12 @@ class Given:
     format: FormatChoice = FormatChoice.table
     output: str | None = None
     strict: bool = False
+    since: str | None = None
+    until: str | None = None
+    tz: str | None = None
+    redact: bool = False
+    quiet: bool = False
+    verbose: bool = False
     fail_on: list[str] | None = None
     cache: bool = False
     compact_at: int | None = None

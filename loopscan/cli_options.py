@@ -22,6 +22,18 @@ class FormatChoice(StrEnum):
     json = "json"
     jsonl = "jsonl"
     csv = "csv"
+    markdown = "markdown"
+    junit = "junit"
+    prometheus = "prometheus"
+
+
+class CostFormatChoice(StrEnum):
+    """The outputs of `loopscan cost`."""
+
+    table = "table"
+    json = "json"
+    jsonl = "jsonl"
+    csv = "csv"
 
 
 class CostChoice(StrEnum):
@@ -117,9 +129,22 @@ Limit = Annotated[
     int | None, _opt("--limit", help="Rows shown of the table, 0 = all (20 on a terminal, else all).", min=0)
 ]
 Detail = Annotated[int, _opt("--detail", help="Worst runs shown with a table of exits (3).", min=0)]
-Format = Annotated[FormatChoice, _opt("--format", "-f", help="table, json, jsonl or csv (table).")]
+Format = Annotated[
+    FormatChoice, _opt("--format", "-f", help="table, json, jsonl, csv, markdown, junit or prometheus (table).")
+]
+CostFormat = Annotated[CostFormatChoice, _opt("--format", "-f", help="table, json, jsonl or csv (table).")]
 ListFormat = Annotated[ListChoice, _opt("--format", "-f", help="table or json (table).")]
 Output = Annotated[str | None, _opt("--output", "-o", help="Write the report to this file.", metavar="FILE")]
 Strict = Annotated[bool, _opt("--strict", help="Exit with 4 when any record or input was skipped.")]
 NoProgressAt = Annotated[int, _opt("--no-progress", help="Turn at which the detector fires (3).", min=1)]
 Normal = Annotated[int, _opt("--normal", help="Turns of a normal run (6).", min=1)]
+Since = Annotated[
+    str | None, _opt("--since", help="Only runs that ended since: 7d, 12h ago, or a date.", metavar="AGO|DATE")
+]
+Until = Annotated[
+    str | None, _opt("--until", help="Only runs that ended before: 1d ago, or a date (left out).", metavar="AGO|DATE")
+]
+Zone = Annotated[str | None, _opt("--tz", help="Where days begin: Europe/Berlin, local (UTC).", metavar="ZONE")]
+Redact = Annotated[bool, _opt("--redact", help="Hash arguments, texts and paths; names and figures stay.")]
+Quiet = Annotated[bool, _opt("--quiet", "-q", help="Nothing on standard error but errors and tripped rules.")]
+Verbose = Annotated[bool, _opt("--verbose", "-v", help="Say how each file was read, and every skipped record.")]
