@@ -11,7 +11,7 @@ from loopscan.cli_values import cap_count, cap_usd
 from loopscan.cost import Loop
 from loopscan.errors import UsageError
 from loopscan.fail import failures, parse
-from loopscan.worked import Case
+from loopscan.worked import Case, endless
 
 if TYPE_CHECKING:
     from loopscan.cli_given import Given
@@ -24,11 +24,14 @@ def cost_command(given: Given) -> int:
     """Render the worked case or the money of the inputs; the exit code."""
     if given.paths or given.from_:
         return _measured(given)
-    from loopscan.render import worked
+    from loopscan.render import worked, worked_rows
 
     case = worked_case(given)
     with opened(given.output) as out:
-        worked.render(case, out, options(given, out))
+        if given.format.value == "table":
+            worked.render(case, out, options(given, out))
+        else:
+            worked_rows.render(case, out, given.format.value)
     return 0
 
 
@@ -52,7 +55,7 @@ def worked_case(given: Given) -> Case:
         cap_count("--token-cap", given.token_cap),
         cap_usd("--cost-cap", given.cost_cap),
     )
-    return Case(
+    case = Case(
         Loop(BASE if given.base is None else given.base, given.growth, given.out),
         price,
         given.context_window or WINDOW,
@@ -61,4 +64,14 @@ def worked_case(given: Given) -> Case:
         TOKEN_CAP if tokens == "auto" else tokens,
         None if usd == "auto" else usd,
         given.normal,
+        given.cache,
+        given.compact_at,
+        given.summary,
     )
+    if case.compact_at is not None and case.compact_at >= case.window:
+        raise UsageError(f"--compact-at {case.compact_at}: must be below the context window ({case.window})")
+    try:
+        endless(case)
+    except ValueError as err:
+        raise UsageError(f"--compact-at {given.compact_at}: {err}") from None
+    return case

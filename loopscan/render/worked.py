@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TextIO
 
-from loopscan.price import PICO
+from loopscan.money import CLOSING_OUTPUT
+from loopscan.price import PICO, Rate
 from loopscan.render import Options
 from loopscan.render._grid import Column, Grid
 from loopscan.render._text import money, plural
-from loopscan.worked import Case, Row, curve, spent, worked
+from loopscan.worked import Case, Endless, Row, curve, endless, spent, worked
 
 _BAR = 40
 
@@ -16,21 +17,36 @@ _BAR = 40
 def render(case: Case, out: TextIO, options: Options) -> None:
     """Write the table and the curve of a worked case."""
     rows = worked(case)
-    last = rows[-1]
+    last = rows[-1] if rows else spent(case, "normal run", case.normal)
     normal = spent(case, "normal run", case.normal)
-    grid = Grid([Column("exit"), Column("turn", right=True), Column("paid", right=True), Column("tokens", right=True),
-                 Column("cost", right=True), Column("would have saved")])  # fmt: skip
-    for row in rows:
-        grid.add(
-            [row.exit, f"{row.turn:,}", f"{row.paid_sends:,}", f"{row.tokens:,}", money(row.usd), _saved(row, last)]
-        )
-    grid.add([normal.exit, f"{normal.turn:,}", f"{normal.paid_sends:,}", f"{normal.tokens:,}", money(normal.usd), ""])
-    grid.write(out, options.width, options.color)
+    _exits(case, [*rows, normal], last).write(out, options.width, options.color)
     ratio = f": {last.usd / normal.usd:,.0f} times a normal run" if normal.usd else ""
     out.write(
-        f"\nA stuck run ends by {last.exit} after {plural(last.paid_sends, 'paid send')}, {money(last.usd)}{ratio}.\n\n"
+        f"\nA stuck run ends by {last.exit} after {plural(last.paid_sends, 'paid send')}, {money(last.usd)}{ratio}.\n"
     )
+    if last.cached is not None:
+        out.write(f"With a cache that stays warm it costs {money(last.cached)}.\n")
+    forever = endless(case)
+    if forever is not None:
+        out.write(f"{_endless(case, forever)}\n")
+    out.write("\n")
     _curve(case, last, out, options)
+
+
+def _exits(case: Case, rows: list[Row], last: Row) -> Grid:
+    cached, compacted = case.cache, case.compact_at is not None
+    grid = Grid([Column("exit"), *[Column(title, right=True) for title in ("turn", "paid", "tokens", "cost")],
+                 *([Column("cached", right=True)] if cached else []),
+                 *([Column("compacted", right=True)] if compacted else []),
+                 Column("would have saved"), Column("closing", right=True)])  # fmt: skip
+    for row in rows:
+        extra = [money(row.cached)] * cached + [money(row.compacted)] * compacted
+        ends = row.exit == "normal run"
+        grid.add(
+            [row.exit, f"{row.turn:,}", f"{row.paid_sends:,}", f"{row.tokens:,}", money(row.usd), *extra,
+             "" if ends else _saved(row, last), "" if ends else "-" if row.closing is None else money(row.closing)]
+        )  # fmt: skip
+    return grid
 
 
 def _saved(row: Row, last: Row) -> str:
@@ -38,16 +54,40 @@ def _saved(row: Row, last: Row) -> str:
     return f"{plural(turns, 'turn')}  {money(last.usd - row.usd)}" if turns else "-"
 
 
+def _endless(case: Case, forever: Endless) -> str:
+    shape = forever.shape
+    caps = [f"turn_cap at turn {case.turn_cap:,}"] if case.turn_cap is not None else []
+    caps += [f"token_cap at turn {forever.token_turn:,}"] if forever.token_turn is not None else []
+    caps += [f"cost_cap at turn {forever.cost_turn:,}"] if forever.cost_turn is not None else []
+    ends = f"no_progress and the caps end it ({', '.join(caps)})" if caps else "no_progress alone ends it"
+    return (
+        f"Compacted at {case.compact_at:,} tokens to {case.summary:,}: after {shape.first:,} turns, then every "
+        f"{shape.later:,}; a turn then costs {money(round(forever.per_turn))} for ever, the window never fills: {ends}."
+    )
+
+
 def _curve(case: Case, last: Row, out: TextIO, options: Options) -> None:
-    """Cumulative dollars by turn: the parabola that re-sending the history draws."""
+    """Cumulative dollars by turn: the parabola that re-sending the history draws, and the other curves beside it."""
     room = _BAR if options.width is None else max(10, min(_BAR, options.width - 30))
     out.write("turn  dollars so far (every turn re-sends the whole history)\n")
-    for turn, usd in curve(case, last.paid_sends):
+    for turn, (usd, cached, compacted) in curve(case, last.paid_sends):
         bar = "█" * round(room * usd / last.usd) if last.usd else ""
-        out.write(f"{turn:>4,}  {bar or '▏'} {money(usd)}\n")
+        more = "" if cached is None else f"  cached {money(cached)}"
+        more += "" if compacted is None else f"  compacted {money(compacted)}"
+        out.write(f"{turn:>4,}  {bar or '▏'} {money(usd)}{more}\n")
     base, growth, rates = case.loop.base, case.loop.growth, case.price
+    caching = ""
+    if case.cache:
+        caching = (
+            f"; cached at {_per_million(rates.cache_read)} to read, {_per_million(rates.cache_write)} to write"
+            f"{' (assumed)' if rates.assumed else ''}"
+        )
     out.write(
         f"\nmodel: turn n sends {base:,} + {growth:,} (n - 1) input tokens, {case.loop.output:,} output; "
-        f"${float(rates.input) * 1e6 / PICO:g} in, ${float(rates.output) * 1e6 / PICO:g} out per million; "
-        f"window {case.window:,}; no caching\n"
+        f"{_per_million(rates.input)} in, {_per_million(rates.output)} out per million; "
+        f"window {case.window:,}{caching or '; no caching'}; closing = one last summary of {CLOSING_OUTPUT:,} tokens\n"
     )
+
+
+def _per_million(rate: Rate) -> str:
+    return f"${float(rate) * 1e6 / PICO:g}"
