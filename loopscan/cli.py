@@ -164,6 +164,21 @@ def cost(
 
 
 @app.command()
+def convert(
+    paths: o.Paths = None,
+    from_: o.From = None,
+    map_: o.Map = None,
+    per: o.Per = o.PerChoice.prompt,
+    output: o.Output = None,
+) -> int:
+    """Write any log as native JSON Lines that audits to the same records."""
+    given = Given(**_given(locals()))
+    from loopscan.cli_formats import convert_command
+
+    return convert_command(given)
+
+
+@app.command()
 def formats(
     format_: o.ListFormat = o.ListChoice.table,
     output: o.Output = None,
@@ -178,4 +193,6 @@ def formats(
 def _given(values: dict[str, Any]) -> dict[str, Any]:
     """The parameters of a command under the names of `Given`."""
     given = {k if k == "from_" else k.rstrip("_"): v for k, v in values.items()}
-    return given | {"format": o.FormatChoice(given["format"].value)}
+    if "format" in given:
+        given["format"] = o.FormatChoice(given["format"].value)
+    return given

@@ -1,4 +1,4 @@
-"""`loopscan formats`: what can be read."""
+"""`loopscan formats` and `loopscan convert`: what can be read, and any of it as native JSON Lines."""
 
 from __future__ import annotations
 
@@ -27,4 +27,18 @@ def formats_command(given: Given) -> int:
             grid.add([name, reader.TITLE, ", ".join(reader.WHERE) or "-", reader.LACKS or "-"])
         shown = options(given, out)
         grid.write(out, shown.width, shown.color)
+    return 0
+
+
+def convert_command(given: Given) -> int:
+    """Write the runs of the inputs as native JSON Lines."""
+    from loopscan.cli_settings import inputs, settings
+    from loopscan.convert import NativeWriter
+    from loopscan.formats import Scan
+    from loopscan.scan import read_all
+
+    wanted = inputs(given)
+    scan = Scan(wanted.skips(), given.exact, wanted.field_map)
+    with opened(given.output) as out:
+        read_all(wanted, settings(given).span, scan, NativeWriter(out, scan, given.per.value))
     return 0

@@ -10,12 +10,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import TextIO
 
 import orjson
 
 from loopscan.decode import embedded
-from loopscan.formats import Reader
+from loopscan.formats import Reader, Scan
 from loopscan.model import JSON, MISSING, Call, End, Event, Turn, Usage
+from loopscan.source import Blob
 
 _USAGE = (
     ("input_tokens", "input"),
@@ -34,12 +36,23 @@ def to_native(events: Iterable[Event], reader: Reader | None = None, per: str = 
     audit of the lines finds what an audit of the log does. Without it everything is kept as recorded. `per`: as
     `Settings.per`; under "session" prompts are not told apart.
     """
-    converter = _Converter(reader, per == "prompt")
-    for event in events:
-        if isinstance(event, Turn):
-            yield from converter.turn(event)
-        elif (line := converter.end(event)) is not None:
-            yield line
+    return _Converter(reader, per == "prompt").lines(events)
+
+
+@dataclass(slots=True)
+class NativeWriter:
+    """Writes every input it is given as native lines to `out`."""
+
+    out: TextIO
+    scan: Scan
+    per: str = "prompt"
+    _converters: dict[str, _Converter] = field(default_factory=dict)
+
+    def read(self, blob: Blob, format_name: str, reader: Reader) -> None:
+        """Convert a whole input of a known format."""
+        converter = self._converters.setdefault(format_name, _Converter(reader, self.per == "prompt"))
+        for line in converter.lines(reader.read(blob, self.scan)):
+            self.out.write(dumps(line).decode("utf-8", "replace") + "\n")
 
 
 def dumps(line: dict[str, JSON]) -> bytes:
@@ -69,6 +82,14 @@ class _Converter:
     reader: Reader | None
     per_prompt: bool
     runs: dict[str, _Run] = field(default_factory=dict)
+
+    def lines(self, events: Iterable[Event]) -> Iterator[dict[str, JSON]]:
+        """The native lines of events, in their order."""
+        for event in events:
+            if isinstance(event, Turn):
+                yield from self.turn(event)
+            elif (line := self.end(event)) is not None:
+                yield line
 
     def turn(self, turn: Turn) -> Iterator[dict[str, JSON]]:
         """The lines of a turn: one per call, what is said of the send on the first."""

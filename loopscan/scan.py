@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from loopscan.engine import Audit
 from loopscan.errors import InputError
-from loopscan.formats import FORMATS, Scan, detect, load
+from loopscan.formats import FORMATS, Reader, Scan, detect, load
 from loopscan.money import PriceBook, Unpriced
 from loopscan.outside import cannot_hold
 from loopscan.report import Report
@@ -17,12 +18,26 @@ from loopscan.source import Blob, Head, Input, Skips, expand, open_input
 from loopscan.span import Span
 
 
+class Watch(Protocol):
+    """Who is shown how far the reading is, in files."""
+
+    def begin(self, items: list[Input]) -> None:
+        """These are to be read."""
+
+    def reading(self, blob: Blob) -> None:
+        """This one is being read."""
+
+    def done(self, item: Input) -> None:
+        """This one was read or left."""
+
+
 @dataclass(slots=True)
 class Inputs:
     """What to read: paths as given, the format where it is forced, and the user's own field names.
 
     `say`: where one-line messages go (skips, unknown inputs); None = nowhere. `tell`: the same for what only the
-    curious want to know (how each file was read).
+    curious want to know (how each file was read), skipped records beyond the first ones too. `hide`: how a path is
+    named in those lines, where it is not to be said. `watch`: who is shown how far the reading is.
     """
 
     paths: list[str]
@@ -30,6 +45,15 @@ class Inputs:
     field_map: dict[str, str] = field(default_factory=dict)
     say: Callable[[str], None] | None = None
     tell: Callable[[str], None] | None = None
+    hide: Callable[[str], str] | None = None
+    watch: Watch | None = None
+
+    def skips(self) -> Skips:
+        """Where the skips of these inputs are counted and said."""
+        found = Skips(self.say, self.hide)
+        if self.tell is not None:
+            found.limit = sys.maxsize
+        return found
 
 
 def audit(
@@ -49,34 +73,52 @@ def audit(
 
 def run(inputs: Inputs, settings: Settings, prices: PriceBook) -> Report:
     """Audit the inputs. Raises InputError when a named input cannot be read and nothing else was."""
-    scan = Scan(Skips(inputs.say), settings.exact, inputs.field_map)
-    reading = _Reading(inputs, settings.span, Audit(settings, prices, scan))
-    if inputs.format:
-        load(inputs.format)
-    for item in expand(inputs.paths):
-        try:
-            reading.take(item)
-        except InputError as err:
-            reading.failures.append(str(err))
-    failures = reading.failures
-    if failures and not reading.read:
-        raise InputError("\n".join(failures[:20]))
-    for failure in failures:
-        _say(inputs.say, failure)
-    if scan.skips.total > scan.skips.limit:
-        _say(inputs.say, f"{scan.skips.total - scan.skips.limit} more skipped records are not shown")
-    report = reading.engine.finish()
-    report.not_logs, report.failures, report.unopened = reading.not_logs, failures, reading.unopened
+    scan = Scan(inputs.skips(), settings.exact, inputs.field_map)
+    engine = Audit(settings, prices, scan)
+    reading = read_all(inputs, settings.span, scan, engine)
+    report = engine.finish()
+    report.not_logs, report.failures, report.unopened = reading.not_logs, reading.failures, reading.unopened
     return report
 
 
+class Sink(Protocol):
+    """What takes the inputs that were recognised."""
+
+    def read(self, blob: Blob, format_name: str, reader: Reader) -> None:
+        """Take a whole input of a known format."""
+
+
+def read_all(inputs: Inputs, span: Span, scan: Scan, sink: Sink) -> Reading:
+    """Hand every input to `sink`. Raises InputError when a named input cannot be read and nothing else was."""
+    reading = Reading(inputs, span, sink)
+    if inputs.format:
+        load(inputs.format)
+    items, watch = expand(inputs.paths), inputs.watch
+    if watch is not None:
+        watch.begin(items)
+    for item in items:
+        try:
+            reading.take(item)
+            if watch is not None:
+                watch.done(item)
+        except InputError as err:
+            reading.failures.append(_named(str(err), item, inputs))
+    if reading.failures and not reading.read:
+        raise InputError("\n".join(reading.failures[:20]))
+    for failure in reading.failures:
+        _say(inputs.say, failure)
+    if scan.skips.total > scan.skips.limit:
+        _say(inputs.say, f"{scan.skips.total - scan.skips.limit} more skipped records are not shown")
+    return reading
+
+
 @dataclass(slots=True)
-class _Reading:
+class Reading:
     """What became of the inputs so far. `read`: files read, or rightly left unread."""
 
     inputs: Inputs
     span: Span
-    engine: Audit
+    sink: Sink
     not_logs: list[str] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
     unopened: int = 0
@@ -95,26 +137,35 @@ class _Reading:
             elif cannot_hold(item.path, name, self.span):
                 self._leave(item)
             else:
-                _say(self.inputs.tell, f"{item.path}: {name}")
-                self.engine.read(blob, name, load(name))
+                self._tell(item, name)
+                if self.inputs.watch is not None:
+                    self.inputs.watch.reading(blob)
+                self.sink.read(blob, name, load(name))
                 self.read += 1
 
     def _leave(self, item: Input) -> None:
         self.unopened += 1
         self.read += 1
-        _say(self.inputs.tell, f"{item.path}: holds no run that ended in the span, not read")
+        self._tell(item, "holds no run that ended in the span, not read")
+
+    def _tell(self, item: Input, words: str) -> None:
+        _say(self.inputs.tell, _named(f"{item.path}: {words}", item, self.inputs))
 
     def _not_a_log(self, blob: Blob, item: Input) -> None:
         if not item.named:
             self.not_logs.append(item.path)
-            _say(self.inputs.tell, f"{item.path}: no known log format")
+            self._tell(item, "no known log format")
         elif blob.damage:
             raise InputError(f"{item.path}: {blob.damage}")
         elif _is_empty(blob.head):
             self.read += 1
-            _say(self.inputs.say, f"{item.path}: empty, no turn in it")
+            _say(self.inputs.say, _named(f"{item.path}: empty, no turn in it", item, self.inputs))
         else:
             raise InputError(unknown(item.path, blob.head))
+
+
+def _named(message: str, item: Input, inputs: Inputs) -> str:
+    return message if inputs.hide is None else message.replace(item.path, inputs.hide(item.path))
 
 
 def _say(where: Callable[[str], None] | None, message: str) -> None:
