@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from loopscan.formats._reply import reply_of
+from loopscan.model import Turn
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from loopscan.model import JSON, Call, Turn
+    from loopscan.model import JSON, Call
 
 MODEL: Final = "model"
 TOOL: Final = "tool"
@@ -71,6 +74,16 @@ class Trace:
         loser = old if self.newest is span else span
         if loser is not None and loser is not self.newest:
             loser.history = None
+
+
+def sent(span: Span, output: JSON) -> Turn:
+    """The turn of a send: its answer, and a failed one where the span has a fault and asked for nothing."""
+    reply = reply_of(output)
+    turn = Turn("", reply.calls, reply.text, line=span.line, time=span.start)
+    turn.written = None if reply.text is None else reply.written
+    if span.fault is not None and not turn.calls:
+        turn.failed, turn.fault = True, span.fault
+    return turn
 
 
 def ancestors(span: Span, spans: dict[str, Span]) -> Iterator[Span]:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 _LOOK_BACK: Final = 64
 """How many sends before a tool span may have asked for it."""
+_ROUNDING: Final = 0.002
+"""Seconds by which a rounded start may come before its cause (JavaScript clocks count milliseconds)."""
 
 
 class Join:
@@ -60,7 +62,7 @@ class Join:
             if tool.parent in self._by_span:
                 return [self._by_span[tool.parent]]
             siblings = self._by_parent.get(tool.parent, [])
-            if len(siblings) == 1:
+            if len(siblings) == 1 and tool.start is not None and siblings[0].order[0] <= tool.start + _ROUNDING:
                 return siblings
             if before := _before(siblings, tool):
                 return before

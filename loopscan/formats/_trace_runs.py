@@ -117,7 +117,8 @@ def _end(loop: _Loop, turns: list[Turn], wrappers: set[int], states_success: boo
     if faults:
         state, span = next((f for f in faults if f[0] != "error"), faults[0])
         words = span.fault or state
-        if state == "error" and last.text is None and not last.calls and last.usage is None:
+        bare = last.text is None and not last.calls and last.usage is None and not last.failed
+        if bare and state == "error":
             last.failed, last.fault = True, words  # the send left nothing but the run's error
         return End(loop.run, state, words[:NOTE], span.line, final=True, time=span.end)
     root = next((r for r in loop.roots if r.end is not None), None)

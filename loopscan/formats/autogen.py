@@ -134,8 +134,8 @@ def _state(value: JSON, path: str, number: int, scan: Scan, depth: int = 0) -> I
             yield from run.message(mapping(message), number)
         yield from run.close(None, number)
     for name, agent in mapping(fields.get("agent_states")).items() if depth < _DEEP else ():
-        inner, run = mapping(agent), f"{path}/{name.partition('/')[0]}"
-        yield from _state(inner.get("agent_state", inner), run, number, scan, depth + 1)
+        inner, place = mapping(agent), f"{path}/{name.partition('/')[0]}"
+        yield from _state(inner.get("agent_state", inner), place, number, scan, depth + 1)
 
 
 class _Run:

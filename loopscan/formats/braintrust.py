@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Final
 
 from loopscan.formats._endings import fault_text
 from loopscan.formats._fields import count, identity, items, mapping, when
-from loopscan.formats._reply import reply_of
 from loopscan.formats._span_rows import Parts
-from loopscan.formats._trace import JUDGE, MODEL, OTHER, TOOL, Span
+from loopscan.formats._trace import JUDGE, MODEL, OTHER, TOOL, Span, sent
 from loopscan.formats._traces import Traces
 from loopscan.model import JSON, MISSING, Call, Event, Turn, Usage
 
@@ -95,8 +94,7 @@ def _span(row: dict[str, JSON], span_id: str, number: int) -> Span:
 
 
 def _turn(row: dict[str, JSON], span: Span, metrics: dict[str, JSON]) -> Turn:
-    reply = reply_of(row.get("output"))
-    turn = Turn("", reply.calls, reply.text, line=span.line, time=span.start, written=reply.written)
+    turn = sent(span, row.get("output"))
     turn.model = identity(mapping(row.get("metadata")).get("model"))
     usage = Usage(
         count(metrics.get("prompt_tokens")),
@@ -105,8 +103,6 @@ def _turn(row: dict[str, JSON], span: Span, metrics: dict[str, JSON]) -> Turn:
         count(metrics.get("prompt_cache_creation_tokens")),
     )
     turn.usage = None if usage == Usage() else usage
-    if span.fault is not None and not turn.calls:
-        turn.failed, turn.fault = True, span.fault
     return turn
 
 

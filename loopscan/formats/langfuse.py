@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Final
 from loopscan.formats._endings import fault_text
 from loopscan.formats._fields import identity, items, mapping, result_of_blocks, when
 from loopscan.formats._langfuse_usage import usage_of
-from loopscan.formats._reply import call_of, decoded, reply_of
-from loopscan.formats._trace import AGENT, JUDGE, MODEL, OTHER, TOOL, Span
+from loopscan.formats._reply import call_of, decoded
+from loopscan.formats._trace import AGENT, JUDGE, MODEL, OTHER, TOOL, Span, sent
 from loopscan.formats._traces import Traces
 from loopscan.model import JSON, MISSING, Call, Event, Turn
 
@@ -121,17 +121,14 @@ def _span(row: dict[str, JSON], row_id: str, kind: str, number: int) -> Span:
 
 
 def _turn(row: dict[str, JSON], span: Span) -> Turn:
-    reply = reply_of(row.get("output"))
-    names = items(row.get("toolCallNames", row.get("tool_call_names")))
-    for i, listed in enumerate(items(row.get("toolCalls", row.get("tool_calls")))):
-        listed = mapping(decoded(listed))
-        if reply.text is None and i < len(names) and (call := call_of({**listed, "name": names[i]}, listed=True)):
-            reply.calls.append(call)
-    turn = Turn("", reply.calls, reply.text, line=span.line, time=span.start, written=reply.written)
+    turn = sent(span, row.get("output"))
     turn.model = identity(row.get("model")) or identity(row.get("provided_model_name"))
     turn.usage = usage_of(row)
-    if span.fault is not None and not turn.calls:
-        turn.failed, turn.fault = True, span.fault
+    names = items(row.get("toolCallNames", row.get("tool_call_names")))
+    listed = items(row.get("toolCalls", row.get("tool_calls")))
+    if turn.text is None:
+        asked = (call_of({**mapping(decoded(c)), "name": n}, listed=True) for c, n in zip(listed, names, strict=False))
+        turn.calls += [c for c in asked if c is not None]
     return turn
 
 
@@ -181,4 +178,4 @@ def clean_result(name: str, result: JSON) -> JSON:
     value = decoded(result)
     if isinstance(value, dict) and set(value) == {"content"}:
         return result_of_blocks(value["content"])
-    return result if isinstance(value, str) else value
+    return value

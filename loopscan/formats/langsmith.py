@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Final
 
 from loopscan.formats._endings import fault_text
 from loopscan.formats._fields import count, dollars, identity, items, mapping, when
-from loopscan.formats._reply import decoded, reply_of
+from loopscan.formats._reply import decoded
 from loopscan.formats._span_rows import Parts
-from loopscan.formats._trace import MODEL, OTHER, TOOL, Span
+from loopscan.formats._trace import MODEL, OTHER, TOOL, Span, sent
 from loopscan.formats._traces import Traces
 from loopscan.formats._usage import usage_of
 from loopscan.model import JSON, MISSING, Call, Event, Turn, Usage
@@ -101,13 +101,10 @@ def _span(row: dict[str, JSON], run_id: str, number: int, meta: dict[str, JSON])
 
 def _turn(row: dict[str, JSON], span: Span, meta: dict[str, JSON]) -> Turn:
     outputs = mapping(row.get("outputs"))
-    reply = reply_of(outputs)
-    turn = Turn("", reply.calls, reply.text, line=span.line, time=span.start, written=reply.written)
+    turn = sent(span, outputs)
     params = mapping(mapping(row.get("extra")).get("invocation_params"))
     turn.model = identity(meta.get("ls_model_name") or params.get("model") or params.get("model_name"))
     turn.usage = _usage(row, outputs, meta)
-    if span.fault is not None and not turn.calls:
-        turn.failed, turn.fault = True, span.fault
     return turn
 
 

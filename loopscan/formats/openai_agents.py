@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from loopscan.formats._endings import fault_text
 from loopscan.formats._fields import identity, items, mapping, when
-from loopscan.formats._reply import reply_of
-from loopscan.formats._trace import AGENT, JUDGE, MODEL, OTHER, TASK, TOOL, Span
+from loopscan.formats._trace import AGENT, JUDGE, MODEL, OTHER, TASK, TOOL, Span, sent
 from loopscan.formats._traces import Traces
 from loopscan.formats._usage import usage_of
 from loopscan.model import JSON, MISSING, Call, Event, Turn
@@ -137,12 +136,9 @@ def _handoff(data: dict[str, JSON]) -> Call:
 
 
 def _turn(data: dict[str, JSON], span: Span) -> Turn:
-    reply = reply_of(data.get("output"))
-    turn = Turn("", reply.calls, reply.text, line=span.line, time=span.start, written=reply.written)
+    turn = sent(span, data.get("output"))
     turn.model = identity(data.get("model"))
     turn.usage = usage_of(data.get("usage"))
-    if span.fault is not None and not turn.calls:
-        turn.failed, turn.fault = True, span.fault
     return turn
 
 
