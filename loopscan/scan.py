@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -99,10 +100,10 @@ def read_all(inputs: Inputs, span: Span, scan: Scan, sink: Sink) -> Reading:
     for item in items:
         try:
             reading.take(item)
-            if watch is not None:
-                watch.done(item)
         except InputError as err:
             reading.failures.append(_named(str(err), item, inputs))
+        if watch is not None:
+            watch.done(item)
     if reading.failures and not reading.read:
         raise InputError("\n".join(reading.failures[:20]))
     for failure in reading.failures:
