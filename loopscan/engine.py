@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from math import ceil
 from statistics import median
-from typing import TypeVar
 
+from loopscan.auto import healthy, resolve, typical
 from loopscan.exits import Caps
 from loopscan.formats import Reader, Scan
 from loopscan.key import Keyer
@@ -23,13 +22,6 @@ from loopscan.run import Run, new_run
 from loopscan.settings import Settings
 from loopscan.source import Blob
 from loopscan.span import within
-
-_Number = TypeVar("_Number", int, float)
-
-AUTO_RUNS = 20
-"""`auto` caps need at least this many done, not stuck, not suspect runs."""
-AUTO_TURNS = 25
-"""The turn cap where there are fewer."""
 
 
 @dataclass(slots=True)
@@ -115,7 +107,7 @@ class Audit:
         link_parents(self.reports)
         add_children(self.reports)
         self.reports, outside, untimed = within(self.reports, self.settings.span)
-        caps = resolve(self.settings, self.reports)
+        caps = resolve(self.settings.caps, self.settings.typical, typical(healthy(self.reports)))
         normal = _normal(self.reports)
         for report in self.reports:
             evaluate(report, caps)
@@ -139,34 +131,6 @@ def link_parents(reports: list[RunReport]) -> None:
         started = report.started
         before = [r for r in sessions[parent] if started is None or r.started is None or r.started <= started]
         report.parent = (before[-1] if before else sessions[parent][0]).run
-
-
-def healthy(reports: list[RunReport]) -> list[RunReport]:
-    """The runs that are done and neither stuck nor suspect."""
-    return [r for r in reports if r.state == "done" and r.verdict not in ("stuck", "suspect")]
-
-
-def percentile95(values: list[_Number]) -> _Number:
-    """Nearest-rank 95th percentile."""
-    return sorted(values)[ceil(0.95 * len(values)) - 1]
-
-
-def resolve(settings: Settings, reports: list[RunReport]) -> Caps:
-    """The caps with every `auto` worked out: 2 x p95 over the scan's healthy runs; stuck runs never set one."""
-    asked, good = settings.caps, healthy(reports)
-    enough = len(good) >= AUTO_RUNS
-    turns, tokens, usd, seconds = asked.turns, asked.tokens, asked.usd, asked.seconds
-    if turns == "auto":
-        turns = 2 * percentile95([r.turns for r in good]) if enough else AUTO_TURNS
-    if tokens == "auto":
-        tokens = (2 * percentile95([r.tokens for r in good]) or None) if enough else None
-    if usd == "auto":
-        priced = [r.usd for r in good if r.priced_usd is not None]
-        usd = (2 * percentile95(priced) or None) if len(priced) >= AUTO_RUNS else None
-    if seconds == "auto":
-        timed = [r.series.elapsed[-1] for r in good if r.started is not None and len(r.series)]
-        seconds = (2 * percentile95(timed) or None) if len(timed) >= AUTO_RUNS else None
-    return Caps(turns, tokens, usd, seconds)
 
 
 def _normal(reports: list[RunReport]) -> float | None:
@@ -198,6 +162,7 @@ def described(settings: Settings, caps: Caps) -> dict[str, object]:
         "cost_cap": None if caps.usd is None else caps.usd / 10**12,
         "time_cap": caps.seconds,
         "auto": auto,
+        "auto_from": (settings.typical.source or "scan") if auto else None,
         "context_window": settings.context_window,
         "since": iso(settings.span.since),
         "until": iso(settings.span.until),

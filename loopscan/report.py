@@ -14,6 +14,7 @@ from loopscan.episodes import VERDICTS, Episode, worst
 from loopscan.exits import ORDER, Caps, first_turn
 from loopscan.money import Money, Spent, closing_call, money_notes
 from loopscan.price import PICO
+from loopscan.progress import Progress
 from loopscan.run import Run
 from loopscan.series import Series
 from loopscan.source import Skips
@@ -83,6 +84,8 @@ class RunReport:
     exits: list[Fired] = field(default_factory=list)
     times_normal: float | None = None
     children: Children | None = None
+    variants: list[RunReport] = field(default_factory=list)
+    """The same run as the detectors of `Settings.watched` see it, without exits."""
 
     @property
     def spent(self) -> Spent:
@@ -134,16 +137,23 @@ def _cost_of(report: RunReport, episode: Episode) -> tuple[int, int]:
 
 def finished(run: Run) -> RunReport:
     """The report of a run whose log is over. Exits and `times_normal` come later: they need the whole scan."""
+    report = _seen(run, run.progress)
+    report.variants = [_seen(run, other) for other in run.others]
+    return report
+
+
+def _seen(run: Run, progress: Progress) -> RunReport:
+    """A run as one of its detectors saw it."""
     state, state_source = run.ended_as()
-    episodes, series = run.progress.tracker.episodes, run.ledger.series
+    episodes, series = progress.tracker.episodes, run.ledger.series
     lost, waiting = wasted(episodes, series)
     notes = list(run.notes)
     if run.gap[0] >= 60:
         notes.append(f"longest gap: {_duration(run.gap[0])} before turn {run.gap[1]}")
     if run.compactions:
         notes.append(f"compacted {run.compactions}x")
-    if run.progress.tracker.dropped:
-        notes.append(f"{run.progress.tracker.dropped} further episodes not listed")
+    if progress.tracker.dropped:
+        notes.append(f"{progress.tracker.dropped} further episodes not listed")
     notes += money_notes(run.ledger.money)
     verdict = worst(episodes)
     return RunReport(
@@ -151,7 +161,7 @@ def finished(run: Run) -> RunReport:
         run.models.most_common(1)[0][0] if run.models else None, run.labels, run.started, run.ended,
         run.turns, run.calls, state, state_source, run.blind,
         None if run.blind and verdict == "clean" else verdict,
-        episodes, run.progress.fired, run.progress.rule, run.full, series, run.ledger.money, lost, waiting, notes,
+        episodes, progress.fired, progress.rule, run.full, series, run.ledger.money, lost, waiting, notes,
     )  # fmt: skip
 
 

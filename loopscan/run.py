@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from loopscan.key import Keyer
 from loopscan.ledger import Ledger
@@ -44,6 +44,8 @@ class Run:
     settings: Settings
     progress: Progress
     ledger: Ledger
+    others: list[Progress] = field(default_factory=list)
+    """Detectors of other settings, one for each of `Settings.watched`."""
     prompt: str | int | None = None
     parent: str | None = None
     labels: dict[str, str] = field(default_factory=dict)
@@ -72,12 +74,19 @@ class Run:
             self.seen += max(self.last.calls, 1) - self.last.unseen
         self._clock(turn)
         self._describe(turn)
-        self.progress.push(self.progress.keyer.action(turn))
+        self._watch(turn)
         self._pay(turn, prices)
         unseen = (
             sum(c.result is MISSING for c in turn.calls) if turn.calls else int(turn.text is None and not turn.failed)
         )
         self.last = Last(len(turn.calls), unseen, turn.failed, turn.failed and overflows(turn.fault))
+
+    def _watch(self, turn: Turn) -> None:
+        keyer = self.progress.keyer
+        action = keyer.action(turn)
+        self.progress.push(action)
+        for other in self.others:
+            other.push(action if other.keyer is keyer else other.keyer.action(turn))
 
     def _clock(self, turn: Turn) -> None:
         if turn.time is None:
@@ -143,4 +152,8 @@ def overflows(fault: object) -> bool:
 def new_run(turn: Turn, run_id: str, format_name: str, source: str, keyer: Keyer, settings: Settings) -> Run:
     """A run that starts with `turn` (which is not pushed yet)."""
     progress = Progress(keyer, settings.window, settings.copies, settings.repeat_limit)
-    return Run(run_id, format_name, source, turn.session, settings, progress, Ledger(settings), turn.prompt)
+    others = [
+        Progress(keyer if w.exact == keyer.exact else replace(keyer, exact=w.exact), w.window, w.copies, w.repeat_limit)
+        for w in settings.watched
+    ]
+    return Run(run_id, format_name, source, turn.session, settings, progress, Ledger(settings), others, turn.prompt)

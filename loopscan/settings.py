@@ -25,6 +25,27 @@ class CapSettings:
 
 
 @dataclass(slots=True, frozen=True)
+class Typical:
+    """The 95th percentile of what healthy runs came to; None = too few of them. `source`: which runs, in a word."""
+
+    turns: int | None = None
+    tokens: int | None = None
+    usd: int | None = None
+    seconds: float | None = None
+    source: str = ""
+
+
+@dataclass(slots=True, frozen=True)
+class Detection:
+    """One setting of the detector; window 0 = the period rule is off, repeat_limit 0 likewise."""
+
+    window: int = 20
+    copies: int = 2
+    repeat_limit: int = 0
+    exact: bool = False
+
+
+@dataclass(slots=True, frozen=True)
 class Settings:
     """How runs are read and judged.
 
@@ -32,7 +53,8 @@ class Settings:
     or the price table says. `base`, `growth`, `out`: the cost model for sends without recorded usage, in tokens;
     base None = such sends are not modelled. `chars_per_token`: for estimates from text; None = by model family.
     `cost`: whether a send costs what its tokens come to, or what the log states where it does.
-    `span`: the runs that count are those that ended in it.
+    `span`: the runs that count are those that ended in it. `typical`: healthy runs known from before the scan, which
+    `auto` caps come from where it knows them. `watched`: further settings of the detector to run over the same turns.
     """
 
     window: int = 20
@@ -49,3 +71,5 @@ class Settings:
     per: Literal["prompt", "session"] = "prompt"
     idle: float | None = None
     span: Span = EVER
+    typical: Typical = Typical()
+    watched: tuple[Detection, ...] = ()
