@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import sys
+import time
 from typing import TYPE_CHECKING
 
 from loopscan.cli_output import say
 from loopscan.cli_values import cap, cap_count, cap_usd, duration, field_map, ratio, value
 from loopscan.errors import UsageError
 from loopscan.places import default_paths
+from loopscan.redact import hashed
 from loopscan.scan import Inputs
 from loopscan.settings import CapSettings, Settings
+from loopscan.span import span
 
 if TYPE_CHECKING:
     from loopscan.cli_given import Given
@@ -19,15 +22,18 @@ if TYPE_CHECKING:
 
 def inputs(given: Given) -> Inputs:
     """What to read: the paths; else the named agent's own folders; else piped standard input."""
-    paths = given.paths or []
+    paths, hide = given.paths or [], hashed if given.redact else None
+    loud = None if given.quiet else say
     if not paths and given.from_ is not None:
         paths = default_paths(given.from_)
-        say(f"reading {', '.join(paths)}")
+        if loud is not None:
+            loud(f"reading {', '.join(map(hide, paths) if hide else paths)}")
     elif not paths:
         if sys.stdin.isatty():
             raise UsageError("nothing to read: name a file, a folder or - for standard input")
         paths = ["-"]
-    return Inputs(paths, given.from_, field_map(given.map or []), say)
+    tell = loud if given.verbose else None
+    return Inputs(paths, given.from_, field_map(given.map or []), loud, tell, hide)
 
 
 def settings(given: Given) -> Settings:
@@ -54,6 +60,7 @@ def settings(given: Given) -> Settings:
         cost="recorded" if given.cost.value == "recorded" else "computed",
         per="session" if given.per.value == "session" else "prompt",
         idle=None if given.idle is None else value("--idle", given.idle, duration),
+        span=span(given.since, given.until, given.tz, time.time()),
     )
 
 

@@ -75,9 +75,13 @@ def open_input(item: Input) -> Blob:
 
 @dataclass(slots=True)
 class Skips:
-    """What was left out, with the place and the reason: a counted, located skip, never a silent loss."""
+    """What was left out, with the place and the reason: a counted, located skip, never a silent loss.
+
+    `hide`: how a file is named where its path is not to be said; nor is then what a reason quotes.
+    """
 
     report: Callable[[str], None] | None = None
+    hide: Callable[[str], str] | None = None
     limit: int = 20
     total: int = 0
     by_reason: Counter[str] = field(default_factory=Counter)
@@ -93,6 +97,8 @@ class Skips:
         self.by_reason[reason.partition(":")[0]] += 1
         self.by_file[file] += 1
         if self.report is not None and self.total <= self.limit:
+            if self.hide is not None:
+                file, reason = self.hide(file), reason.partition(":")[0]
             place = file if line is None else f"{file}:{line}"
             self.report(f"{place}: {reason}; skipped")
 
