@@ -99,8 +99,33 @@ def canonical(value: JSON) -> bytes:
     try:
         return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
     except (orjson.JSONEncodeError, RecursionError):
-        # integers beyond 64 bits, lone surrogates, nesting that orjson refuses
+        pass  # integers beyond 64 bits, lone surrogates, nesting that orjson refuses
+    try:
         return json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
+    except RecursionError:
+        return _deep(value)
+
+
+def _deep(value: JSON) -> bytes:
+    """Canonical text of a value that is nested too deeply for a recursive encoder."""
+    parts: list[str] = []
+    todo: list[tuple[bool, JSON]] = [(True, value)]
+    while todo:
+        is_value, item = todo.pop()
+        if not is_value:
+            parts.append(item)
+        elif isinstance(item, dict) and item:
+            pieces = [(k, v) for k, v in sorted(item.items())]
+            todo.append((False, "}"))
+            for i, (key, inner) in reversed(list(enumerate(pieces))):
+                todo += [(True, inner), (False, f"{',' if i else '{'}{json.dumps(key)}:")]
+        elif isinstance(item, list) and item:
+            todo.append((False, "]"))
+            for i, inner in reversed(list(enumerate(item))):
+                todo += [(True, inner), (False, "," if i else "[")]
+        else:
+            parts.append(json.dumps(item))
+    return "".join(parts).encode()
 
 
 def embedded(text: str) -> JSON:

@@ -70,6 +70,9 @@ def _stable_short(text: str) -> int:
 
 def stable_hash(value: JSON) -> int:
     """Hash of `stable(value)`."""
-    if type(value) is str and len(value) < 4096:
-        return _stable_short(value)
-    return literal(stable(value))
+    try:
+        if type(value) is str and len(value) < 4096:
+            return _stable_short(value)
+        return literal(stable(value))
+    except RecursionError:  # nested too deeply to look inside
+        return literal(value)

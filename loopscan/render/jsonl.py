@@ -7,6 +7,7 @@ from typing import Any, TextIO
 
 import orjson
 
+from loopscan.decode import canonical
 from loopscan.records import record
 from loopscan.render import Options
 from loopscan.report import Report
@@ -17,7 +18,11 @@ def dumps(value: Any, indent: bool = False) -> str:
     try:
         return orjson.dumps(value, option=orjson.OPT_INDENT_2 if indent else 0).decode()
     except (orjson.JSONEncodeError, RecursionError):
+        pass
+    try:
         return json.dumps(value, indent=2 if indent else None)
+    except RecursionError:
+        return canonical(value).decode()
 
 
 def render(report: Report, out: TextIO, options: Options) -> None:
