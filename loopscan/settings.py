@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal
 
@@ -46,6 +47,20 @@ class Detection:
 
 
 @dataclass(slots=True, frozen=True)
+class ToolSettings:
+    """What the user knows of a tool; None = not said.
+
+    `ignore`: parts that two equal turns may differ in, as `result.path` or `args.path`. `poll`: calling it again is
+    waiting. `mutates`: it changes what other calls return. `unordered`: the order of lists in its results says nothing.
+    """
+
+    ignore: tuple[str, ...] = ()
+    poll: bool | None = None
+    mutates: bool | None = None
+    unordered: bool | None = None
+
+
+@dataclass(slots=True, frozen=True)
 class Settings:
     """How runs are read and judged.
 
@@ -55,6 +70,7 @@ class Settings:
     `cost`: whether a send costs what its tokens come to, or what the log states where it does.
     `span`: the runs that count are those that ended in it. `typical`: healthy runs known from before the scan, which
     `auto` caps come from where it knows them. `watched`: further settings of the detector to run over the same turns.
+    `tools`: by tool name.
     """
 
     window: int = 20
@@ -73,3 +89,4 @@ class Settings:
     span: Span = EVER
     typical: Typical = Typical()
     watched: tuple[Detection, ...] = ()
+    tools: Mapping[str, ToolSettings] = field(default_factory=dict)
