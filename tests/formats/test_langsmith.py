@@ -110,7 +110,7 @@ def test_a_failed_send_and_a_run_that_was_killed(tmp_path: Path) -> None:
     empty = {"generations": [[{"text": "", "message": {"kwargs": {"content": "", "tool_calls": []}}}]]}
     pending = {k: v for k, v in root().items() if k != "end_time"}
     found = events("langsmith", tmp_path / "a.jsonl", pending, run("l", "llm", 1, outputs=empty, error="Overloaded()"))
-    assert (turns(found)[0].failed, turns(found)[0].fault) == (True, "Overloaded()")
+    assert [(t.failed, t.fault) for t in turns(found)] == [(True, "Overloaded()")]
     assert ends(found) == []
 
 
@@ -121,7 +121,7 @@ def test_starts_and_completions_are_one_run(tmp_path: Path) -> None:
         "post": [{**root(), "end_time": None}, start],
         "patch": [{"id": "l", "outputs": whole["outputs"], "end_time": whole["end_time"]}],
     }
-    scan, done = Scan(), {"id": "root", "end_time": "2026-03-01T10:01:00+00:00"}
+    scan, done = Scan(), {"id": "root", "end_time": "2026-03-01T10:01:00Z"}
     found = events("langsmith", tmp_path / "a.jsonl", body, tool("see", 2, "x", "c"), done, scan=scan)
     assert calls("langsmith", found) == [[("see", "x")]]
     assert scan.skips.total == 0
