@@ -59,14 +59,10 @@ def test_results_are_joined_by_id_and_unwrapped(tmp_path: Path) -> None:
     assert calls("langsmith", found) == [[("see", "Error: down"), ("see", "two")], []]
     first, last = turns(found)
     assert [c.error for c in first.calls] == [True, False]
+    assert first.calls[0].result["tool_call_id"] == "c1", "kept for exact keys"
     assert (first.run, first.session, first.model, first.labels) == ("T", "th", "m", {"agent": "root"})
     assert last.text == "bye"
     assert ends(found) == [("T", "done", None)]
-
-
-def test_a_result_keeps_its_wrapper_for_exact_keys(tmp_path: Path) -> None:
-    found = events("langsmith", tmp_path / "a.jsonl", llm("l", 1, ("c", "see", {})), tool("see", 2, "x", "c"))
-    assert turns(found)[0].calls[0].result["tool_call_id"] == "c"
 
 
 @pytest.mark.parametrize(
@@ -214,9 +210,10 @@ def test_an_agent_inside_a_tool_is_a_run_of_its_own(tmp_path: Path) -> None:
 
 
 def test_exports_without_trace_id_and_with_bare_inputs(tmp_path: Path) -> None:
-    order = "20260301T100000000000ZT0"
-    first = {k: v for k, v in llm("l", 1).items() if k != "trace_id"} | {"dotted_order": f"{order}.x"}
-    bare = run("t", "tool", 2, inputs={"input": "{'q': 1}"}, outputs={"output": "r"}) | {"dotted_order": f"{order}.y"}
+    first = {k: v for k, v in llm("l", 1).items() if k != "trace_id"} | {"dotted_order": "20260301T100000000000ZT0.x"}
+    bare = run("t", "tool", 2, inputs={"input": "{'q': 1}"}, outputs={"output": "r"}) | {
+        "dotted_order": "20260301T100000000000ZT0.y"
+    }
     bare.pop("trace_id")
     found = events("langsmith", tmp_path / "a.jsonl", {"runs": [first, bare]})
     assert [(t.run, t.calls[0].args) for t in turns(found)] == [("T0", "{'q': 1}")]
