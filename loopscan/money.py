@@ -130,17 +130,19 @@ def money_notes(money: Money) -> list[str]:
     guessed, checked, notes = money.guessed, money.checked, []
     if guessed.baseless:
         notes.append(
-            f"input of {guessed.baseless} sends estimated from text without the base (system prompt, tools, task): "
+            f"input of {_sends(guessed.baseless)} estimated from text without the base (system prompt, tools, task): "
             "a lower bound, --base models it instead"
         )
     if guessed.placeholders:
-        notes.append(f"recorded output of {guessed.placeholders} sends is a placeholder")
-    if apart(checked):
-        notes.append(
-            f"the log states {dollar_text(checked.recorded, 4)} for {checked.sends} sends, "
-            f"computed {dollar_text(checked.computed, 4)}: {apart(checked)}"
-        )
+        notes.append(f"recorded output of {_sends(guessed.placeholders)} is a placeholder")
+    if words := apart(checked):
+        stated, computed = dollar_text(checked.recorded, 4), dollar_text(checked.computed, 4)
+        notes.append(f"the log states {stated} for {_sends(checked.sends)}, computed {computed}: {words}")
     return notes
+
+
+def _sends(count: int) -> str:
+    return f"{count:,} send{'' if count == 1 else 's'}"
 
 
 def apart(checked: Checked) -> str | None:
