@@ -40,5 +40,7 @@ def convert_command(given: Given) -> int:
     wanted = inputs(given)
     scan = Scan(wanted.skips(), given.exact, wanted.field_map)
     with opened(given.output) as out:
-        read_all(wanted, settings(given).span, scan, NativeWriter(out, scan, given.per.value))
+        writer = NativeWriter(out, scan, given.per.value)
+        read_all(wanted, settings(given).span, scan, writer)
+        writer.finish()
     return 0

@@ -15,7 +15,7 @@ from typing import TextIO
 import orjson
 
 from loopscan.decode import embedded
-from loopscan.formats import Reader, Scan
+from loopscan.formats import Reader, Scan, held_back
 from loopscan.model import JSON, MISSING, Call, End, Event, Turn, Usage
 from loopscan.source import Blob
 
@@ -51,7 +51,16 @@ class NativeWriter:
     def read(self, blob: Blob, format_name: str, reader: Reader) -> None:
         """Convert a whole input of a known format."""
         converter = self._converters.setdefault(format_name, _Converter(reader, self.per == "prompt"))
-        for line in converter.lines(reader.read(blob, self.scan)):
+        self._write(converter.lines(reader.read(blob, self.scan)))
+
+    def finish(self) -> None:
+        """Write what readers held back to the end."""
+        for converter in self._converters.values():
+            if converter.reader is not None:
+                self._write(converter.lines(held_back(converter.reader, self.scan)))
+
+    def _write(self, lines: Iterable[dict[str, JSON]]) -> None:
+        for line in lines:
             self.out.write(dumps(line).decode("utf-8", "replace") + "\n")
 
 

@@ -12,7 +12,7 @@ from statistics import median
 
 from loopscan.auto import healthy, resolve, typical
 from loopscan.exits import Caps
-from loopscan.formats import Reader, Scan
+from loopscan.formats import Reader, Scan, held_back
 from loopscan.key import Keyer
 from loopscan.kinship import add_children
 from loopscan.model import End, Event, Turn
@@ -36,12 +36,14 @@ class Audit:
     _numbers: dict[tuple[str, str], int] = field(default_factory=dict)
     _ended: set[tuple[str, str]] = field(default_factory=set)
     _keyers: dict[str, Keyer] = field(default_factory=dict)
+    _readers: dict[str, Reader] = field(default_factory=dict)
 
     def read(self, blob: Blob, format_name: str, reader: Reader) -> None:
         """Take a whole input of a known format."""
         if format_name not in self._keyers:
             exact = self.settings.exact
             self._keyers[format_name] = Keyer(exact, reader.COSMETIC_ARGS, reader.clean_result)
+        self._readers[format_name] = reader
         self.take(reader.read(blob, self.scan), format_name, blob.name)
 
     def take(self, events: Iterable[Event], format_name: str, source: str) -> None:
@@ -82,7 +84,7 @@ class Audit:
         if turn.prompt is not None and self.settings.per == "prompt":
             number = self._numbers[identity] = self._numbers.get(identity, 0) + 1
             session, run_id = session or run_id, f"{run_id}#{number}"
-        run = new_run(turn, run_id, format_name, source, self._keyers[format_name], self.settings)
+        run = new_run(turn, run_id, format_name, turn.source or source, self._keyers[format_name], self.settings)
         run.session = session
         self._open[identity] = run
         return run
@@ -102,6 +104,8 @@ class Audit:
 
     def finish(self) -> Report:
         """The report of everything read: runs closed, caps resolved, exits evaluated."""
+        for name, reader in self._readers.items():
+            self.take(held_back(reader, self.scan), name, "")
         self.reports += [finished(run) for run in self._open.values()]
         self._open = {}
         link_parents(self.reports)

@@ -84,7 +84,8 @@ class Turn:
     the model wrote (None = content was not captured). `failed`: the model call itself failed; `fault` is the
     error it returned. `time`: epoch seconds. `window`: the model's context window in tokens where the log states
     it. `written`: characters the model produced (text, tool arguments, visible thinking), for estimating output
-    tokens. `compacted`: the context was compacted since the turn before.
+    tokens. `compacted`: the context was compacted since the turn before. `source`: the input it came from, where
+    that is not the one being read.
     """
 
     run: str
@@ -103,6 +104,7 @@ class Turn:
     window: int | None = None
     written: int | None = None
     compacted: bool = False
+    source: str | None = None
 
 
 @dataclass(slots=True)

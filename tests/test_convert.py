@@ -102,7 +102,7 @@ def audited(events: Iterable[Event], name: str, reader: Reader, settings: Settin
     engine = Audit(settings, from_options("3", "15", "0.3", "3.75", "6"))
     engine._keyers[name] = Keyer(settings.exact, reader.COSMETIC_ARGS, reader.clean_result)
     engine.take(events, name, "log")
-    told = {r.run: {**record(r), "format": None} for r in engine.finish().runs}
+    told = {r.run: {**record(r), "format": None, "source": None} for r in engine.finish().runs}
     for run in told.values():
         for episode in run["episodes"] + ([run["no_progress"]] if run["no_progress"] else []):
             episode["block"] = [c["name"] for c in episode["block"]]

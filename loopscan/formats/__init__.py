@@ -117,6 +117,13 @@ class Reader(Protocol):
         """A result without the wrappers this format puts round it; called only where a call came back."""
 
 
+def held_back(reader: Reader, scan: Scan) -> Iterator[Event]:
+    """What a reader keeps until the end of a scan, where its module has a `finish(scan)`."""
+    finish = getattr(reader, "finish", None)
+    if finish is not None:
+        yield from finish(scan)
+
+
 def load(name: str) -> Reader:
     """The reader of a format. Raises UsageError for a name that is not in the table."""
     if name not in FORMATS:

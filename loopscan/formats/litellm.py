@@ -53,6 +53,7 @@ def _is_payload(payload: dict[str, JSON]) -> bool:
 def read(blob: Blob, scan: Scan) -> Iterator[Event]:
     """The turns and ends of a payload log."""
     stitcher: Stitcher = scan.memory.setdefault("litellm", Stitcher())
+    sends = 0
     for number, record in blob.values(scan.skips):
         payload = _payload(record) if isinstance(record, dict) else {}
         if not _is_payload(payload):
@@ -60,12 +61,27 @@ def read(blob: Blob, scan: Scan) -> Iterator[Event]:
         elif not any(word in str(payload["call_type"]) for word in _NO_CHAT):
             call = (identity(payload["litellm_call_id"]), identity(payload.get("id")), payload.get("startTime"))
             if not scan.copy_of("litellm", *call[:2], str(call[2])):
-                yield from stitcher.take(_send(payload, number), f"{blob.name}:{number}")
+                sends += 1
+                yield from stitcher.take(_send(payload, number, blob.name), f"{blob.name}:{number}")
+    if sends > 1:  # a store with a file per call goes on in the next file
+        yield from stitcher.flush()
+
+
+def finish(scan: Scan) -> Iterator[Event]:
+    """The newest turns of runs whose files held one call each."""
+    stitcher: Stitcher = scan.memory.setdefault("litellm", Stitcher())
     yield from stitcher.flush()
 
 
-def _send(payload: dict[str, JSON], line: int) -> Send:
-    turn = Turn("", line=line, written=0, model=identity(payload.get("model")), time=when(payload.get("startTime")))
+def _send(payload: dict[str, JSON], line: int, source: str) -> Send:
+    turn = Turn(
+        "",
+        line=line,
+        source=source,
+        written=0,
+        model=identity(payload.get("model")),
+        time=when(payload.get("startTime")),
+    )
     turn.usage, turn.labels = _usage(payload), _labels(payload)
     session = identity(payload.get("session_id"))
     turn.session = session

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from loopscan.formats import FORMATS, Scan, detect, load
+from loopscan.formats import FORMATS, Scan, detect, held_back, load
 from loopscan.model import End, Turn
 from loopscan.source import Blob, Input, expand, open_input
 from tests.conftest import SAMPLES, SHARED
@@ -44,7 +44,7 @@ def events_of(path: Path, format_name: str | None = None) -> tuple[list[Turn | E
     scan = Scan()
     with open_input(Input(str(path), named=True)) as blob:
         name = format_name or detect(blob.head)
-        return (list(load(name).read(blob, scan)) if name else []), scan
+        return ([*load(name).read(blob, scan), *held_back(load(name), scan)] if name else []), scan
 
 
 def shape(events: list[Turn | End]) -> dict[str, list[tuple[str, ...]]]:
@@ -159,9 +159,12 @@ def test_compressed_and_piped_are_the_same(path: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", FORMATS)
 def test_unknown_records_are_counted_or_ignored_never_raised(name: str, tmp_path: Path) -> None:
     target = tmp_path / "odd.jsonl"
-    odd = [b'{"type":"from-the-future","sessionId":"s","uuid":"u","payload":{"a":1}}', b"null", b"3", b'"x"', b"[]", b"{}",
-           b'{"type":null,"message":7,"payload":[],"messages":{"a":1},"events":null,"spans":3,"input":{},"data":[1]}',
-           b'{"type":{},"role":[],"content":{"x":null},"id":{},"timestamp":[],"usage":[1],"tool_calls":{"a":2}}']  # fmt: skip
+    odd = [
+        b'{"type":"from-the-future","sessionId":"s","uuid":"u","payload":{"a":1}}',
+        *(b"null", b"3", b'"x"', b"[]", b"{}"),
+        b'{"type":null,"message":7,"payload":[],"messages":{"a":1},"events":null,"spans":3,"input":{},"data":[1]}',
+        b'{"type":{},"role":[],"content":{"x":null},"id":{},"timestamp":[],"usage":[1],"tool_calls":{"a":2}}',
+    ]
     target.write_bytes(b"\n".join(odd) + b"\n")
     events_of(target, name)
 

@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
+from loopscan import Report, audit
 from loopscan.formats import Scan
 from loopscan.model import MISSING, Usage
+from tests.conftest import SAMPLES
 from tests.formats.logs import read_log, told, turns
 
 NAME = "litellm"
@@ -125,3 +127,16 @@ def test_what_was_not_sent_is_not_paid(tmp_path: Path) -> None:
 @pytest.mark.parametrize("messages", [None, "text", {}, [None, 3], [{"role": {}}]])
 def test_odd_messages(messages: Any, tmp_path: Path) -> None:
     assert len(turns(read_log(tmp_path / "x.jsonl", NAME, payload(messages, SAYS), {"x": 1}))) == 1
+
+
+def test_a_store_with_a_file_per_call_gives_the_same_runs(tmp_path: Path) -> None:
+    lines = (SAMPLES / "litellm" / "calls.jsonl").read_bytes().splitlines()
+    for i, line in enumerate(lines):
+        (tmp_path / f"{i:03}.json").write_bytes(line + b"\n")
+
+    def figures(report: Report) -> set[tuple[object, ...]]:
+        return {(r.run, r.turns, r.calls, r.state, r.verdict, r.fired, r.usd) for r in report.runs}
+
+    parts, whole = audit(tmp_path), audit(SAMPLES / "litellm" / "calls.jsonl")
+    assert figures(parts) == figures(whole)
+    assert all(r.source for r in parts.runs)
