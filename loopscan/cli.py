@@ -56,6 +56,7 @@ def _usage(err: Exception) -> int:
 
 @app.callback()
 def _root(
+    context: typer.Context,
     version: Annotated[bool, typer.Option("--version", "-V", help="Print the version.", is_eager=True)] = False,
 ) -> None:
     if version:
@@ -63,10 +64,14 @@ def _root(
 
         print(f"loopscan {__version__}")
         raise typer.Exit
+    from loopscan.cli_config import apply
+
+    apply(context)
 
 
 @app.command()
 def audit(
+    context: typer.Context,
     paths: o.Paths = None,
     window: o.Window = 20,
     copies: o.Copies = 2,
@@ -116,6 +121,7 @@ def audit(
 
 @app.command()
 def cost(
+    context: typer.Context,
     paths: o.Paths = None,
     p_in: o.PIn = None,
     p_out: o.POut = None,
@@ -165,6 +171,7 @@ def cost(
 
 @app.command()
 def convert(
+    context: typer.Context,
     paths: o.Paths = None,
     from_: o.From = None,
     map_: o.Map = None,
@@ -190,9 +197,23 @@ def formats(
     return formats_command(given)
 
 
+@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def config(
+    context: typer.Context,
+    format_: o.ListFormat = o.ListChoice.table,
+    output: o.Output = None,
+) -> int:
+    """Show the value that holds for each option and where it comes from; flags of audit may follow."""
+    given = Given(format=o.FormatChoice(format_.value), output=output)
+    from loopscan.cli_config import config_command
+
+    return config_command(context, given)
+
+
 def _given(values: dict[str, Any]) -> dict[str, Any]:
-    """The parameters of a command under the names of `Given`."""
+    """The parameters of a command under the names of `Given`, and what the configuration knows of tools."""
     given = {k if k == "from_" else k.rstrip("_"): v for k, v in values.items()}
+    given["tools"] = given.pop("context").obj.tools
     if "format" in given:
         given["format"] = o.FormatChoice(given["format"].value)
     return given

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from loopscan.cli_options import CostChoice, FormatChoice, PerChoice, VerdictChoice
+from loopscan.settings import ToolSettings
 
 
 @dataclass(slots=True)
@@ -54,4 +55,5 @@ class Given:
     summary: int = 2_000
     no_progress: int = 3
     normal: int = 6
+    tools: dict[str, ToolSettings] = field(default_factory=dict)
     from_: str | None = field(default=None)

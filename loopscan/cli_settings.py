@@ -60,6 +60,7 @@ def settings(given: Given) -> Settings:
         cost="recorded" if given.cost.value == "recorded" else "computed",
         per="session" if given.per.value == "session" else "prompt",
         idle=None if given.idle is None else value("--idle", given.idle, duration),
+        tools=given.tools,
         span=span(given.since, given.until, given.tz, time.time()),
     )
 
