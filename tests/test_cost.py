@@ -92,6 +92,19 @@ def test_50_000_tokens_are_reached_at_turn_10() -> None:
     assert (token_turn(SEED, 50_000), total_input(SEED, 10)) == (10, 52_500)
 
 
+def test_steps_of_1_200_tokens_reach_a_budget_of_3_000_at_the_third() -> None:
+    steps = Loop(1_200, 0)
+    assert [total_input(steps, n) for n in (3, 10)] == [3_600, 12_000]
+    assert token_turn(steps, 3_000) == 3
+
+
+def test_27_stuck_runs_waste_21_turns_each() -> None:
+    """Runs of 25, 27 and 29 turns, stuck from the first one on, seen at the sixth."""
+    wasted = [waste(SEED, turns, 6).turns for turns, runs in ((27, 17), (25, 4), (29, 6)) for _ in range(runs)]
+    assert sum(wasted) == 17 * 21 + 4 * 19 + 6 * 23
+    assert round(sum(wasted) / len(wasted), 1) == 21.1
+
+
 def test_the_waste_after_turn_3_is_nearly_all_the_loops_own_growth() -> None:
     wasted = waste(SEED, 394, 3)
     assert (wasted.turns, wasted.input) == (391, 39_882_000)

@@ -11,12 +11,13 @@ from loopscan.render import Options
 from loopscan.render._exits import exit_grid, run_name
 from loopscan.render._grid import Column, Grid
 from loopscan.render._money import amount, money_lines
+from loopscan.render._summary import caps_line, left_out
 from loopscan.render._text import cents, clean, plural, short
-from loopscan.render.table import caps_line, left_out, ranked, worst_runs
+from loopscan.render.table import ranked, worst_runs
 from loopscan.report import Report, RunReport
 
-_NARROW = 130
-"""Columns of a terminal from which on dollars are shown by class."""
+_NARROW, _WIDE = 130, 165
+"""Columns of a terminal from which on dollars are shown by class, and the first exit beside them."""
 
 _TITLES = {
     "input": "uncached in",
@@ -54,7 +55,7 @@ def render(report: Report, out: TextIO, options: Options) -> None:
 
 
 def _runs(runs: list[RunReport], width: int | None) -> Grid:
-    narrow = width is not None and width < _NARROW
+    narrow, wide = width is not None and width < _NARROW, width is None or width >= _WIDE
     classes = [] if narrow else [Column(title, right=True) for title in _TITLES.values()]
     columns = [
         Column("run", least=12),
@@ -66,7 +67,7 @@ def _runs(runs: list[RunReport], width: int | None) -> Grid:
         Column("R2", right=True),
         *([] if narrow else [Column("breaks", right=True)]),
         Column("wasted", right=True),
-        *([] if narrow else [Column("first exit saves", least=8)]),
+        *([Column("first exit saves", least=8)] if wide else []),
     ]
     grid = Grid(columns, gap=1 if narrow else 2)
     for run in runs:
@@ -77,7 +78,7 @@ def _runs(runs: list[RunReport], width: int | None) -> Grid:
         row += [_uncached(line), _line(found), "-" if found is None else f"{found.r2:.2f}"]
         row += [] if narrow else [f"{len(found.breaks):,}" if found and found.breaks else "-"]
         row.append(_part(usd, run.wasted.usd))
-        row += [] if narrow else [_first(run)]
+        row += [_first(run)] if wide else []
         grid.add(row)
     return grid
 
@@ -149,7 +150,8 @@ def _exit_totals(lines: list[ExitTotal]) -> Grid:
     for line in lines:
         healthy = f"{line.healthy:,}" if line.healthy else "-"
         counts = [plural(line.fired, "run"), plural(line.first, "run")]
-        grid.add([line.exit, *counts, amount(line.saved), amount(line.closing), healthy])
+        dollars = [amount(usd) if usd else "-" for usd in (line.saved, line.closing)]
+        grid.add([line.exit, *counts, *dollars, healthy])
     return grid
 
 
