@@ -6,7 +6,8 @@ from typing import Any
 
 from loopscan.episodes import Episode
 from loopscan.report import Fired, Report, RunReport, dollars, iso
-from loopscan.source import Skips
+from loopscan.skips import Skips
+from loopscan.summary import figures
 from loopscan.waste import wasted_by
 
 SCHEMA = 1
@@ -153,7 +154,7 @@ def document(report: Report) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "runs": [record(r) for r in report.runs],
-        "totals": report.totals(),
+        "totals": report.totals() | figures(report),
         "skipped": skipped(report.skipped),
         "settings": report.settings,
     }

@@ -9,8 +9,9 @@ from loopscan.episodes import Episode
 from loopscan.render import Options
 from loopscan.render._exits import exit_grid, run_name
 from loopscan.render._grid import Column, Grid
-from loopscan.render._money import amount, money_lines
-from loopscan.render._text import cents, clean, money, plural, short
+from loopscan.render._money import amount
+from loopscan.render._summary import summary
+from loopscan.render._text import clean, plural, short
 from loopscan.report import Report, RunReport
 
 _STYLES: Final = {
@@ -118,62 +119,3 @@ def _cost(run: RunReport, narrow: bool = False) -> str:
     below = run.children.priced_usd if run.children and not narrow else None
     more = f" + {amount(below)} in {plural(run.children.runs, 'sub-agent')}" if below and run.children else ""
     return f"{mark}{amount(run.usd)}{more}{times}"
-
-
-def _counts(counts: dict[str, int], skip: str = "") -> str:
-    return ", ".join(f"{n:,} {name}" for name, n in counts.items() if name != skip and n)
-
-
-def summary(report: Report) -> list[str]:
-    """The closing lines: states and verdicts, money, first exits, caps, what was skipped."""
-    totals, runs = report.totals(), report.runs
-    if not runs:
-        return ["no run found", *left_out(report)]
-    verdicts = _counts(totals["verdicts"], skip="clean") or "no repetition"
-    blind = f", {totals['blind']:,} blind" if totals["blind"] else ""
-    line = f"{plural(len(runs), 'run')}: {_counts(totals['states'])} · {verdicts}{blind}"
-    if totals["usd"] is None:
-        tokens = short(totals["input_tokens"] + totals["output_tokens"])
-        line += f" · {tokens} tokens, unpriced (give --p-in and --p-out)"
-    else:
-        usd, wasted = sum(r.usd for r in runs), sum(r.wasted.usd for r in runs)
-        waiting = sum(r.waiting.usd for r in runs)
-        line += f" · {cents(usd)}, of it {cents(wasted)} wasted, {cents(waiting)} spent waiting"
-        if totals["unpriced_sends"]:
-            line += f" · {plural(totals['unpriced_sends'], 'send')} unpriced, not in the sum"
-    exits = totals["first_exits"]
-    fired = f"first exit: {_counts(exits)}; none in {len(runs) - sum(exits.values()):,}"
-    return [line, fired, caps_line(report), *money_lines(report), *left_out(report)]
-
-
-def caps_line(report: Report) -> str:
-    """The policy that the exits follow."""
-    caps, auto = report.caps, report.settings.get("auto", [])
-    shown = {
-        "turn_cap": None if caps.turns is None else f"{caps.turns:,}",
-        "token_cap": None if caps.tokens is None else f"{caps.tokens:,}",
-        "cost_cap": None if caps.usd is None else money(caps.usd),
-        "time_cap": None if caps.seconds is None else f"{caps.seconds:,.0f} s",
-    }
-    parts = [f"{name} {value or 'off'}{' (auto)' if name in auto and value else ''}" for name, value in shown.items()]
-    line = f"window {report.settings['window']}, copies {report.settings['copies']}, {', '.join(parts)}"
-    advised = report.settings.get("advised_window")
-    if advised is not None and advised < report.settings["window"]:
-        line += f" · window {advised} is enough: a longer cycle cannot play twice before the turn cap"
-    return line
-
-
-def left_out(report: Report) -> list[str]:
-    """What the report does not hold: one line per kind."""
-    skips, lines = report.skipped, []
-    if skips.total:
-        reasons = ", ".join(f"{n:,} {clean(r, 60)}" for r, n in skips.by_reason.most_common(5))
-        lines.append(f"skipped {plural(skips.total, 'record')}: {reasons}")
-    if skips.copies:
-        lines.append(f"dropped {plural(skips.copies, 'log copy').replace('copys', 'copies')}")
-    if skips.unknown:
-        kinds = ", ".join(clean(k, 40) for k, _ in skips.unknown.most_common(5))
-        lines.append(f"ignored {plural(sum(skips.unknown.values()), 'record')} of unknown types: {kinds}")
-    if report.not_logs:
-        lines.append(f"{plural(len(report.not_logs), 'file')} in the folders hold no known log")
-    return lines
