@@ -14,10 +14,10 @@ from typing import TextIO
 
 import orjson
 
+from loopscan.blob import Blob
 from loopscan.decode import embedded
 from loopscan.formats import Reader, Scan, held_back
 from loopscan.model import JSON, MISSING, Call, End, Event, Turn, Usage
-from loopscan.source import Blob
 
 _USAGE = (
     ("input_tokens", "input"),

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from statistics import median
 
 from loopscan.auto import healthy, resolve, typical
+from loopscan.blob import Blob
 from loopscan.exits import Caps
 from loopscan.formats import Reader, Scan, held_back
 from loopscan.key import Keyer
@@ -20,7 +21,6 @@ from loopscan.money import PriceBook, Unpriced
 from loopscan.report import Report, RunReport, evaluate, finished, iso
 from loopscan.run import Run, new_run
 from loopscan.settings import Settings
-from loopscan.source import Blob
 from loopscan.span import within
 
 

@@ -4,7 +4,7 @@ LoopscanError
 ├── UsageError     wrong option, config or value                        exit 2
 └── InputError     a named input is missing, unreadable or unknown      exit 3
 
-A damaged record inside a readable input is no error: it is a counted skip (`loopscan.source.Skips`).
+A damaged record inside a readable input is no error: it is a counted skip (`loopscan.skips.Skips`).
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from loopscan.episodes import Episode
     from loopscan.model import JSON
     from loopscan.report import Report, RunReport
-    from loopscan.source import Skips
+    from loopscan.skips import Skips
 
 _DIGITS: Final = 10
 _PATH_LABELS: Final = re.compile(r"(?i)(^|[_.-])(cwd|path|dir|directory|folder|file|repo|repository|workspace|home)$")

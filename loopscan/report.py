@@ -17,7 +17,7 @@ from loopscan.price import PICO
 from loopscan.progress import Progress
 from loopscan.run import Run
 from loopscan.series import Series
-from loopscan.source import Skips
+from loopscan.skips import Skips
 from loopscan.waste import Waste, wasted, wasted_by
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from loopscan.blob import Blob, Head
 from loopscan.engine import Audit
 from loopscan.errors import InputError
 from loopscan.formats import FORMATS, Reader, Scan, detect, load
@@ -15,7 +16,8 @@ from loopscan.money import PriceBook, Unpriced
 from loopscan.outside import cannot_hold
 from loopscan.report import Report
 from loopscan.settings import Settings
-from loopscan.source import Blob, Head, Input, Skips, expand, open_input
+from loopscan.skips import Skips
+from loopscan.source import Input, expand, open_input
 from loopscan.span import Span
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from loopscan.blob import Blob
 from loopscan.convert import dumps, to_native
 from loopscan.engine import Audit
 from loopscan.formats import Reader, Scan, detect, load
@@ -16,7 +17,7 @@ from loopscan.model import MISSING, Call, End, Event, Turn, Usage
 from loopscan.prices import from_options
 from loopscan.records import record
 from loopscan.settings import Settings
-from loopscan.source import Blob, Input, expand, open_input
+from loopscan.source import Input, expand, open_input
 from tests.conftest import SAMPLES, SHARED
 
 FILES = [Path(i.path) for i in expand([str(SAMPLES)])]

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from loopscan.source import Blob, Input, Skips, expand, open_input
+from loopscan.blob import Blob
+from loopscan.skips import Skips
+from loopscan.source import Input, expand, open_input
 
 DOC = json.dumps({"a": [1, {"b": "x\\ny"}], "c": {"d": None}}, indent=2).encode()
 LINES = b'{"a":1}\n{"b":2}\n\n{"c":3}\n'

@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Final, Protocol, cast
 
+from loopscan.blob import Blob, Head
 from loopscan.errors import UsageError
 from loopscan.model import JSON, Event
-from loopscan.source import Blob, Head, Skips
+from loopscan.skips import Skips
 
 FORMATS: Final = {
     "opencode": "loopscan.formats.opencode",

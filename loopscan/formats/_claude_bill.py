@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from loopscan.blob import Blob
 from loopscan.decode import canonical
 from loopscan.formats._fields import count, dollars, items, mapping
 from loopscan.formats._usage import usage_of
 from loopscan.model import JSON, Turn, Usage
-from loopscan.source import Blob, Skips
+from loopscan.skips import Skips
 
 
 def stream_lines(blob: Blob, skips: Skips) -> Iterator[tuple[int, JSON]]:

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Final
 
+from loopscan.blob import Blob
 from loopscan.decode import canonical
 from loopscan.formats import Scan
 from loopscan.formats._assembly import Assembly
 from loopscan.formats._fields import count, identity, items, mapping, text_or_none, when
 from loopscan.model import JSON, MISSING, Call, End, Event, Turn, Usage
-from loopscan.source import Blob
 
 _NOISE: Final = (
     "auto_mode_switch.", "canvas.", "capabilities.", "command", "elicitation.", "exit_plan_mode.", "extension",

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from loopscan.blob import Head
 from loopscan.formats._chat import REPLY_ROLES
 from loopscan.formats._exchange import split
 from loopscan.formats._fields import items, mapping, text_of_blocks
 from loopscan.formats._rows import rows
 from loopscan.formats._talk import of_messages
 from loopscan.model import JSON
-from loopscan.source import Head
 
 MESSAGES: Final = ("messages",)
 ITEMS: Final = ("input", "items")

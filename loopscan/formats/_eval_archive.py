@@ -15,9 +15,10 @@ from types import ModuleType
 from typing import BinaryIO, Final
 
 from loopscan import decode
+from loopscan.blob import Blob
 from loopscan.formats._fields import mapping
 from loopscan.model import JSON
-from loopscan.source import Blob, Skips
+from loopscan.skips import Skips
 
 _ZSTD: Final = 93
 _LIMIT: Final = 1 << 31

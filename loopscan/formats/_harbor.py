@@ -7,10 +7,11 @@ from pathlib import Path, PurePath
 from typing import Final
 
 from loopscan import decode
+from loopscan.blob import Blob
 from loopscan.formats._fields import mapping
 from loopscan.formats._harness import note, stop_state
 from loopscan.model import JSON
-from loopscan.source import Blob, Skips
+from loopscan.skips import Skips
 
 _MARK: Final = ".cont-"
 _MORE: Final = 1000

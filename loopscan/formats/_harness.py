@@ -13,7 +13,7 @@ from loopscan.formats import _usage as provider
 from loopscan.formats._endings import state_of
 from loopscan.formats._fields import count, dollars, identity, items, mapping
 from loopscan.model import JSON, MISSING, Call, Turn, Usage
-from loopscan.source import Skips
+from loopscan.skips import Skips
 
 _NOTE: Final = 300
 

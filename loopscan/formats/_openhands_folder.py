@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Final
 
 from loopscan import decode
+from loopscan.blob import Blob
 from loopscan.formats._fields import identity, mapping
 from loopscan.model import JSON
-from loopscan.source import Blob, Skips
+from loopscan.skips import Skips
 
 _EVENT: Final = re.compile(r"event-(\d{5,})-[0-9a-fA-F-]{8,}\.json")
 _STATE: Final = "base_state.json"

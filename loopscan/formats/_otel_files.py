@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import islice
 
+from loopscan.blob import Blob, Head
 from loopscan.decode import BadJSON, embedded, loads
 from loopscan.formats import Scan
 from loopscan.formats._fields import mapping, result_of_blocks
@@ -12,7 +13,6 @@ from loopscan.formats._otel_span import RawSpan
 from loopscan.formats._otel_traces import Traces
 from loopscan.formats._otlp import raw_span, records
 from loopscan.model import JSON, Event
-from loopscan.source import Blob, Head
 
 _LOOK = 400
 """How many spans of a file's beginning are looked at."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from loopscan.blob import Head
 from loopscan.formats import Scan
 from loopscan.formats._blocks import fill, says
 from loopscan.formats._endings import state_of
@@ -23,7 +24,6 @@ from loopscan.formats._fields import (
 )
 from loopscan.formats._session import Session, run_of_file
 from loopscan.model import JSON, MISSING, Event, Turn, Usage
-from loopscan.source import Head
 
 _ENTRIES: Final = frozenset(
     [

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from loopscan.blob import Blob, Head
 from loopscan.formats import Scan
 from loopscan.formats._dialect import ITEMS, MESSAGES
 from loopscan.formats._exchange import history, send_of, split
@@ -13,7 +14,6 @@ from loopscan.formats._marks import prefixes
 from loopscan.formats._rows import IDS, Names, Row, rows, run_of
 from loopscan.formats._stitch import Send, Stitcher
 from loopscan.model import JSON, Event
-from loopscan.source import Blob, Head
 
 KEYS: Final = (*MESSAGES, *ITEMS)
 _RUNS: Final = ("run_id", "session_id", "conversation_id", "thread_id")

@@ -13,7 +13,7 @@ from typing import Final
 
 from loopscan.decode import BadJSON, loads
 from loopscan.model import JSON
-from loopscan.source import Skips
+from loopscan.skips import Skips
 
 MAGIC: Final = b"SQLite format 3\x00"
 _TABLE: Final = re.compile(rb"CREATE TABLE (?:IF NOT EXISTS )?[\"'`\[]?(\w+)")

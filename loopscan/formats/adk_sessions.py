@@ -21,8 +21,8 @@ from loopscan.model import JSON, Call, End, Event, Turn, Usage
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from loopscan.blob import Blob, Head
     from loopscan.formats import Scan
-    from loopscan.source import Blob, Head
 
 TITLE = "Google ADK sessions"
 WHERE: tuple[str, ...] = ()

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from loopscan.blob import Blob, Head
 from loopscan.formats import Scan
 from loopscan.formats._fields import count
 from loopscan.formats._harness import Names, no_turns, note, totals
 from loopscan.model import JSON, End, Event
-from loopscan.source import Blob, Head
 
 TITLE = "AgentLab run summaries (totals only)"
 WHERE: tuple[str, ...] = ("$AGENTLAB_EXP_ROOT", "~/agentlab_results")

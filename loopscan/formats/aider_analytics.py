@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from loopscan.blob import Blob, Head
 from loopscan.formats import Scan
 from loopscan.formats._fields import count, dollars, identity, mapping, when
 from loopscan.model import JSON, End, Event, Turn, Usage
-from loopscan.source import Blob, Head
 
 TITLE = "Aider analytics log (cost only)"
 WHERE: tuple[str, ...] = ()

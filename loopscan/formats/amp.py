@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from loopscan.blob import Blob, Head
 from loopscan.formats import Scan
 from loopscan.formats._blocks import fill, results, says
 from loopscan.formats._endings import fault_text, state_of
 from loopscan.formats._fields import count, identity, items, mapping, text_or_none, when
 from loopscan.formats._session import Session
 from loopscan.model import JSON, MISSING, Event, Turn, Usage
-from loopscan.source import Blob, Head
 
 TITLE = "Amp threads"
 WHERE: tuple[str, ...] = ("$AMP_DATA_DIR/threads", "~/.local/share/amp/threads")

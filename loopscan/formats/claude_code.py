@@ -16,12 +16,12 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Final
 
+from loopscan.blob import Blob, Head
 from loopscan.decode import canonical
 from loopscan.formats import Scan
 from loopscan.formats._assembly import HOLD, Assembly
 from loopscan.formats._fields import count, identity, items, mapping, result_of_blocks, text_of_blocks, when
 from loopscan.model import JSON, Call, End, Event, Turn, Usage
-from loopscan.source import Blob, Head
 
 TITLE = "Claude Code session files"
 WHERE: tuple[str, ...] = ("$CLAUDE_CONFIG_DIR/projects", "~/.claude/projects", "~/.config/claude/projects")
@@ -34,9 +34,9 @@ COSMETIC_ARGS: Mapping[str, frozenset[str]] = {
 
 _BOOKKEEPING: Final = frozenset(
     (
-    "file-history-snapshot queue-operation summary attachment permission-mode mode last-prompt "
-    "ai-title custom-title agent-name pr-link frame-link worktree-state relocated started result "
-    "bridge-session"
+        "file-history-snapshot queue-operation summary attachment permission-mode mode last-prompt "
+        "ai-title custom-title agent-name pr-link frame-link worktree-state relocated started result "
+        "bridge-session"
     ).split()
 )
 _INJECTED: Final = (

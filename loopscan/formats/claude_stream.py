@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import PurePath
 from typing import Final
 
+from loopscan.blob import Blob, Head
 from loopscan.formats import Scan
 from loopscan.formats._assembly import HOLD, Assembly
 from loopscan.formats._claude_bill import Bill, bills_of, final_usage, stream_lines, written_in
@@ -24,7 +25,6 @@ from loopscan.formats._usage import usage_of
 from loopscan.formats.claude_code import COSMETIC_ARGS
 from loopscan.formats.claude_code import clean_result as clean_claude
 from loopscan.model import JSON, Call, End, Event, Turn
-from loopscan.source import Blob, Head
 
 TITLE = "Streams of claude -p and cursor-agent"
 WHERE: tuple[str, ...] = ()

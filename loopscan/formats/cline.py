@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePath
 from typing import Final
 
+from loopscan.blob import Blob, Head
 from loopscan.decode import BadJSON, loads
 from loopscan.formats import Scan
 from loopscan.formats._cline_talk import Talk
@@ -22,7 +23,6 @@ from loopscan.formats._cline_text import texts_of, without_details
 from loopscan.formats._cline_ui import Panel, Request, panel_of, turns_of
 from loopscan.formats._fields import identity, items, mapping
 from loopscan.model import JSON, Event
-from loopscan.source import Blob, Head
 
 TITLE = "Cline, Roo Code, Kilo Code tasks; Cline CLI sessions"
 _CODE: Final = ("~/.config/Code/User/globalStorage", "~/Library/Application Support/Code/User/globalStorage")

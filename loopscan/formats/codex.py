@@ -18,12 +18,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from loopscan.blob import Blob, Head
 from loopscan.formats import Scan
 from loopscan.formats._codex_items import CALLS, OUTPUTS, cleaned
 from loopscan.formats._codex_log import Log
 from loopscan.formats._codex_replay import Line, own_records
 from loopscan.model import JSON, Event
-from loopscan.source import Blob, Head
 
 TITLE = "Codex rollouts (CLI, IDE, desktop)"
 WHERE: tuple[str, ...] = (

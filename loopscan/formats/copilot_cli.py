@@ -15,10 +15,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from loopscan.blob import Blob, Head
 from loopscan.formats import Scan
 from loopscan.formats._copilot_log import Log
 from loopscan.model import JSON, Event
-from loopscan.source import Blob, Head
 
 TITLE = "Copilot CLI session events"
 WHERE: tuple[str, ...] = ("$COPILOT_HOME/session-state", "~/.copilot/session-state")

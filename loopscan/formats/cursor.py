@@ -12,13 +12,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import Final
 
+from loopscan.blob import Blob, Head
 from loopscan.formats import Scan
 from loopscan.formats._blocks import fill, results, says
 from loopscan.formats._endings import state_of
 from loopscan.formats._fields import identity, mapping, result_of_blocks, text_or_none
 from loopscan.formats._session import Session, run_of_file
 from loopscan.model import JSON, Event, Turn
-from loopscan.source import Blob, Head
 
 TITLE = "Cursor agent transcripts"
 WHERE: tuple[str, ...] = ("~/.cursor/projects",)

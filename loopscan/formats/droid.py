@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from loopscan.blob import Blob, Head
 from loopscan.decode import BadJSON, loads
 from loopscan.errors import InputError
 from loopscan.formats import Scan
@@ -22,7 +23,7 @@ from loopscan.formats._blocks import fill, results, says
 from loopscan.formats._fields import count, identity, mapping, result_of_blocks, text_or_none, when
 from loopscan.formats._session import Session, run_of_file
 from loopscan.model import JSON, Event, Turn, Usage
-from loopscan.source import Blob, Head, Skips
+from loopscan.skips import Skips
 
 TITLE = "Factory Droid sessions"
 WHERE: tuple[str, ...] = ("~/.factory/sessions", "~/.factory/projects")

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import Final
 
+from loopscan.blob import Blob, Head
 from loopscan.formats import Scan
 from loopscan.formats import _genai_parts as genai
 from loopscan.formats._assembly import HOLD
@@ -22,7 +23,6 @@ from loopscan.formats._endings import state_of
 from loopscan.formats._fields import identity, items, mapping, text_or_none, when
 from loopscan.formats._session import Session, run_of_file
 from loopscan.model import JSON, MISSING, Call, Event, Turn
-from loopscan.source import Blob, Head
 
 TITLE = "Gemini CLI sessions"
 WHERE: tuple[str, ...] = ("$GEMINI_CLI_HOME/.gemini/tmp", "~/.gemini/tmp")

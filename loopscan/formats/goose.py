@@ -14,13 +14,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePath
 
+from loopscan.blob import Blob, Head
 from loopscan.decode import embedded
 from loopscan.formats import Scan
 from loopscan.formats._fields import identity, items, mapping
 from loopscan.formats._goose import Conversation
 from loopscan.formats._sqlite import Database, opened, tables_in
 from loopscan.model import JSON, End, Event
-from loopscan.source import Blob, Head
 
 TITLE = "Goose sessions (database, JSON Lines, export, stream)"
 WHERE: tuple[str, ...] = (

@@ -15,13 +15,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import Final
 
+from loopscan.blob import Blob, Head
 from loopscan.decode import canonical
 from loopscan.formats import Scan
 from loopscan.formats._endings import fault_text, state_of
 from loopscan.formats._fields import count, identity, mapping, result_of_blocks, text_or_none, when
 from loopscan.formats._session import Session
 from loopscan.model import JSON, Call, Event, Turn, Usage
-from loopscan.source import Blob, Head
 
 TITLE = "Kimi Code wire logs"
 WHERE: tuple[str, ...] = ("$KIMI_CODE_HOME/sessions", "~/.kimi-code/sessions")

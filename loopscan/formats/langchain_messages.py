@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from loopscan.blob import Blob, Head
 from loopscan.formats import Scan
 from loopscan.formats._chat import add_call, add_reply
 from loopscan.formats._dialogue import Dialogue
@@ -18,7 +19,6 @@ from loopscan.formats._fields import count, identity, items, mapping, result_of_
 from loopscan.formats._stops import end_of
 from loopscan.formats._usage import usage_of
 from loopscan.model import JSON, Call, Event, Turn, Usage
-from loopscan.source import Blob, Head
 
 TITLE = "LangChain messages, one run per line"
 WHERE: tuple[str, ...] = ()

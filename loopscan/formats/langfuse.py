@@ -23,8 +23,8 @@ from loopscan.model import JSON, MISSING, Call, Event, Turn
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from loopscan.blob import Blob, Head
     from loopscan.formats import Scan
-    from loopscan.source import Blob, Head
 
 TITLE = "Langfuse observations"
 WHERE: tuple[str, ...] = ()

@@ -24,8 +24,8 @@ from loopscan.model import JSON, MISSING, Call, Event, Turn, Usage
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from loopscan.blob import Blob, Head
     from loopscan.formats import Scan
-    from loopscan.source import Blob, Head
 
 TITLE = "LangSmith runs"
 WHERE: tuple[str, ...] = ()

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from loopscan.blob import Blob, Head
 from loopscan.formats import Scan
 from loopscan.formats._exchange import fill, history
 from loopscan.formats._fields import count, dollars, identity, items, mapping, when
@@ -20,7 +21,6 @@ from loopscan.formats._stitch import Send, Stitcher, looks_fresh
 from loopscan.formats._stops import end_of
 from loopscan.formats._usage import usage_of
 from loopscan.model import JSON, MISSING, Event, Turn, Usage
-from loopscan.source import Blob, Head
 
 __all__ = ["COSMETIC_ARGS", "LACKS", "TITLE", "WHERE", "clean_result", "read", "sniff"]
 

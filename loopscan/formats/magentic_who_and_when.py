@@ -13,12 +13,12 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from loopscan.blob import Blob, Head
 from loopscan.decode import embedded
 from loopscan.formats import Scan
 from loopscan.formats._fields import identity, items, mapping, text_of_blocks
 from loopscan.formats._harness import Names, answer, note
 from loopscan.model import JSON, Call, End, Event, Turn
-from loopscan.source import Blob, Head
 
 TITLE = "Magentic-One and AG2 logs of the Who&When data set"
 WHERE: tuple[str, ...] = ()

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from loopscan.blob import Blob, Head
 from loopscan.formats import Scan
 from loopscan.formats._dialect import OTHERS, dialects, is_foreign
 from loopscan.formats._fields import identity, items, mapping
@@ -20,7 +21,6 @@ from loopscan.formats._records import unchanged as clean_result
 from loopscan.formats._rows import IDS, Names, described
 from loopscan.formats._talk import Talk, role_of
 from loopscan.model import JSON, End, Event, Turn
-from loopscan.source import Blob, Head
 
 __all__ = ["COSMETIC_ARGS", "LACKS", "TITLE", "WHERE", "clean_result", "read", "sniff"]
 

@@ -14,11 +14,11 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from loopscan.blob import Blob, Head
 from loopscan.formats import Scan
 from loopscan.formats._fields import count, dollars, identity, items, mapping, text_of_blocks, when
 from loopscan.formats._harness import Names, answer, calls_of, note, spoken, stop_state, usage_of
 from loopscan.model import JSON, Call, End, Event, Turn
-from loopscan.source import Blob, Head
 
 TITLE = "mini-swe-agent trajectories (.traj.json)"
 WHERE: tuple[str, ...] = ()

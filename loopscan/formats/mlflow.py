@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import islice
 
+from loopscan.blob import Blob, Head
 from loopscan.decode import BadJSON, loads
 from loopscan.formats import Scan
 from loopscan.formats._fields import dollars, identity, items, mapping
@@ -21,7 +22,6 @@ from loopscan.formats._otel_span import Span, extract
 from loopscan.formats._otel_traces import released
 from loopscan.formats._otlp import raw_span
 from loopscan.model import JSON, Event
-from loopscan.source import Blob, Head
 
 TITLE = "MLflow traces"
 WHERE: tuple[str, ...] = ()

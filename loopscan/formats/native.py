@@ -17,11 +17,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from loopscan.blob import Blob, Head
 from loopscan.decode import canonical
 from loopscan.formats import Scan
 from loopscan.formats._fields import count, dollars, identity, items, mapping, text_or_none, when
 from loopscan.model import JSON, MISSING, STATES, Call, End, Event, Turn, Usage
-from loopscan.source import Blob, Head
 
 TITLE = "loopscan's own JSON Lines, one call per line"
 WHERE: tuple[str, ...] = ()

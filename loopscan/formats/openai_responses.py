@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from loopscan.blob import Blob, Head
 from loopscan.formats import Scan
 from loopscan.formats._dialect import dialects
 from loopscan.formats._records import line_independent as line_independent
 from loopscan.formats._records import read_messages
 from loopscan.formats._records import unchanged as clean_result
 from loopscan.model import Event
-from loopscan.source import Blob, Head
 
 __all__ = ["COSMETIC_ARGS", "LACKS", "TITLE", "WHERE", "clean_result", "line_independent", "read", "sniff"]
 

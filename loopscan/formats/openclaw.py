@@ -14,11 +14,11 @@ from collections.abc import Iterator, Mapping
 from itertools import groupby
 from typing import Final
 
+from loopscan.blob import Blob, Head
 from loopscan.formats import Scan
 from loopscan.formats._pi_session import is_openclaw, is_session, read_session
 from loopscan.formats._sqlite import MAGIC, Database, opened, tables_in
 from loopscan.model import JSON, Event
-from loopscan.source import Blob, Head
 
 TITLE = "OpenClaw sessions (files and database)"
 WHERE: tuple[str, ...] = ("$OPENCLAW_STATE_DIR/agents", "~/.openclaw/agents", "~/.clawdbot/agents", "~/.moltbot/agents")

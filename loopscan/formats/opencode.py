@@ -16,13 +16,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePath
 from typing import Final
 
+from loopscan.blob import Blob, Head
 from loopscan.decode import BadJSON, loads
 from loopscan.formats import Scan, _opencode_v1, _opencode_v2
 from loopscan.formats._fields import identity, items, mapping, when
 from loopscan.formats._opencode import Chat
 from loopscan.formats._sqlite import Database, opened, tables_in
 from loopscan.model import JSON, Event
-from loopscan.source import Blob, Head, Skips
+from loopscan.skips import Skips
 
 TITLE = "OpenCode sessions (database, file store, export, stream)"
 WHERE: tuple[str, ...] = (

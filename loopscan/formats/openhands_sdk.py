@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from loopscan.blob import Blob, Head
 from loopscan.formats import Scan
 from loopscan.formats import _openhands_folder as folders
 from loopscan.formats._fields import identity, items, mapping, text_of_blocks, when
@@ -21,7 +22,6 @@ from loopscan.formats._openhands import failed, outcome, stop_state
 from loopscan.formats._openhands_stats import Stats
 from loopscan.formats._session import Session
 from loopscan.model import JSON, Call, Event, Turn
-from loopscan.source import Blob, Head
 
 TITLE = "OpenHands SDK conversations"
 WHERE: tuple[str, ...] = ("~/.openhands/conversations", "workspace/conversations")

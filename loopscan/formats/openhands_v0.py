@@ -15,13 +15,13 @@ from collections.abc import Iterator, Mapping
 from itertools import islice, zip_longest
 from typing import Final
 
+from loopscan.blob import Blob, Head
 from loopscan.formats import Scan
 from loopscan.formats._fields import identity, items, mapping, when
 from loopscan.formats._harness import Names, note, spoken, totals, usage_of
 from loopscan.formats._openhands import failed, outcome, stop_state, usage_fields
 from loopscan.formats._openhands_bill import Bill
 from loopscan.model import JSON, MISSING, Call, End, Event, Turn
-from loopscan.source import Blob, Head
 
 TITLE = "OpenHands V0 trajectories and evaluation output"
 WHERE: tuple[str, ...] = ()

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from loopscan.blob import Blob, Head
 from loopscan.formats import Scan
 from loopscan.formats._otel_files import dialect, read_spans, unwrapped
 from loopscan.model import JSON, Event
-from loopscan.source import Blob, Head
 
 TITLE = "OpenInference spans (OTLP JSON)"
 WHERE: tuple[str, ...] = ()

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from loopscan.blob import Blob, Head
 from loopscan.decode import BadJSON, iter_values, text_of
 from loopscan.formats import Scan
 from loopscan.formats._fields import mapping
@@ -17,7 +18,6 @@ from loopscan.formats._otel_files import unwrapped
 from loopscan.formats._otel_traces import Traces
 from loopscan.formats._otlp import raw_span, records
 from loopscan.model import JSON, Event
-from loopscan.source import Blob, Head
 
 TITLE = "OpenTelemetry console exporter output"
 WHERE: tuple[str, ...] = ()

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Final
 
+from loopscan.blob import Blob, Head
 from loopscan.formats import Scan
 from loopscan.formats._fields import mapping
 from loopscan.formats._otel_attributes import FLAT
@@ -20,7 +21,6 @@ from loopscan.formats._otel_files import read_spans, unwrapped
 from loopscan.formats._otel_span import RawSpan
 from loopscan.formats._otlp import raw_span, records
 from loopscan.model import JSON, Event
-from loopscan.source import Blob, Head
 
 TITLE = "Arize Phoenix span exports"
 WHERE: tuple[str, ...] = ()

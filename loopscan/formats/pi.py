@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from loopscan.blob import Blob, Head
 from loopscan.formats import Scan
 from loopscan.formats._pi_session import is_openclaw, is_session, read_session
 from loopscan.model import JSON, Event
-from loopscan.source import Blob, Head
 
 TITLE = "pi session files"
 WHERE: tuple[str, ...] = ("$PI_CODING_AGENT_DIR/sessions", "~/.pi/agent/sessions")

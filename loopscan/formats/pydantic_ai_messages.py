@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from loopscan.blob import Blob, Head
 from loopscan.formats import Scan
 from loopscan.formats._chat import add_call, add_text
 from loopscan.formats._dialogue import Dialogue
 from loopscan.formats._fields import count, dollars, identity, items, mapping, text_or_none, when
 from loopscan.formats._stops import end_of
 from loopscan.model import JSON, Call, Event, Turn, Usage
-from loopscan.source import Blob, Head
 
 TITLE = "Pydantic AI message histories"
 WHERE: tuple[str, ...] = ()

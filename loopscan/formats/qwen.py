@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from loopscan.blob import Blob, Head
 from loopscan.formats import Scan
 from loopscan.formats import _genai_parts as genai
 from loopscan.formats._endings import state_of
 from loopscan.formats._fields import count, identity, mapping, text_or_none, when
 from loopscan.formats._session import Session, run_of_file
 from loopscan.model import JSON, MISSING, Event, Turn
-from loopscan.source import Blob, Head
 
 TITLE = "Qwen Code sessions"
 WHERE: tuple[str, ...] = ("$QWEN_HOME/projects", "~/.qwen/projects")

@@ -14,12 +14,12 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from loopscan.blob import Blob, Head
 from loopscan.decode import embedded
 from loopscan.formats import Scan
 from loopscan.formats._fields import identity, items, mapping, text_of_blocks
 from loopscan.formats._harness import Names, note, spoken, totals
 from loopscan.model import JSON, MISSING, Call, End, Event, Turn
-from loopscan.source import Blob, Head
 
 TITLE = "SWE-agent trajectories (.traj)"
 WHERE: tuple[str, ...] = ("trajectories",)

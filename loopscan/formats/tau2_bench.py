@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Final
 
 from loopscan import decode
+from loopscan.blob import Blob, Head
 from loopscan.formats import Scan
 from loopscan.formats._fields import identity, items, mapping, text_of_blocks, when
 from loopscan.formats._harness import Names, answer, calls_of, no_turns, note, spoken, usage_of
 from loopscan.model import JSON, Call, End, Event, Turn
-from loopscan.source import Blob, Head
 
 TITLE = "tau2-bench simulations"
 WHERE: tuple[str, ...] = ("data/simulations",)

@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from loopscan.blob import Blob, Head
 from loopscan.decode import embedded
 from loopscan.formats import Scan
 from loopscan.formats._dialogue import Dialogue
 from loopscan.formats._fields import identity, items, mapping
 from loopscan.formats._harness import Names, answer, note
 from loopscan.model import JSON, MISSING, Call, End, Event, Turn
-from loopscan.source import Blob, Head
 
 TITLE = "tau-bench results"
 WHERE: tuple[str, ...] = ("historical_trajectories",)

@@ -8,9 +8,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from loopscan.blob import Blob
 from loopscan.formats import Scan, detect, load
 from loopscan.model import End, Event, Turn
-from loopscan.source import Blob
 
 Record = dict[str, Any]
 START = datetime(2026, 9, 1, 12, tzinfo=UTC)

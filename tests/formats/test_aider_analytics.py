@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from loopscan.blob import Blob
 from loopscan.formats import Scan, detect, load
 from loopscan.model import End, Event, Turn, Usage
-from loopscan.source import Blob
 
 
 def events(path: Path, scan: Scan | None = None) -> list[Event]:

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from loopscan.blob import Blob
 from loopscan.formats import Scan, detect, load
 from loopscan.model import MISSING, End, Event, Usage
-from loopscan.source import Blob
 from tests.formats.logs import read_log, told, turns
 
 NAME = "atif"

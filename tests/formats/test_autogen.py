@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from loopscan.blob import Blob
 from loopscan.formats import Scan, detect, load
 from loopscan.model import MISSING, Usage
-from loopscan.source import Blob
 from tests.formats.traced import calls, ends, events, turns
 
 USED = {"prompt_tokens": 10, "completion_tokens": 2}

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from loopscan.blob import Blob
 from loopscan.formats import Scan, detect, load
 from loopscan.model import MISSING, End, Event, Turn, Usage
-from loopscan.source import Blob
 
 INIT = {"type": "system", "subtype": "init", "session_id": "s1", "model": "claude-x", "tools": []}
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from loopscan.blob import Blob
 from loopscan.formats import Scan, detect, load
 from loopscan.model import MISSING, End, Event, Turn, Usage
-from loopscan.source import Blob
 
 T0 = 1_790_000_000_000
 DETAILS = "<environment_details>\n# Current Time\n1/2/2026, 3:48:00 AM\n</environment_details>"

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
+from loopscan.blob import Head
 from loopscan.formats import Scan, load
 from loopscan.model import End
-from loopscan.source import Head
 from tests.formats.rollouts import (
     OWN,
     Record,

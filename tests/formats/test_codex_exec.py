@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from loopscan.blob import Blob, Head
 from loopscan.formats import Scan, detect, load
 from loopscan.model import MISSING, End, Event, Turn
-from loopscan.source import Blob, Head
 
 Record = dict[str, Any]
 STARTED: Record = {"type": "thread.started", "thread_id": "t1"}

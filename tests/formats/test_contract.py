@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from loopscan.blob import Blob
 from loopscan.formats import FORMATS, Scan, detect, held_back, load
 from loopscan.model import End, Turn
-from loopscan.source import Blob, Input, expand, open_input
+from loopscan.source import Input, expand, open_input
 from tests.conftest import SAMPLES, SHARED
 
 SAMPLE_FILES = [Path(i.path) for i in expand([str(SAMPLES)])]

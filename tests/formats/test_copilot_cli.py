@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
+from loopscan.blob import Blob, Head
 from loopscan.formats import Scan, detect, load
 from loopscan.model import MISSING, End, Event, Turn, Usage
-from loopscan.source import Blob, Head
 
 Record = dict[str, Any]
 COPILOT = load("copilot-cli")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from loopscan.blob import Blob
 from loopscan.formats import Scan, detect
 from loopscan.model import Usage
-from loopscan.source import Blob
 from tests.formats.sessions import calls, document, lines, prompts, read, turns
 
 START = {"type": "session_start", "id": "s1", "version": 2, "cwd": "/w"}

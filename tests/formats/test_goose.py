@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from loopscan.blob import Blob
 from loopscan.formats import Scan, detect, load
 from loopscan.model import MISSING, End, Event, Turn, Usage
-from loopscan.source import Blob
 
 SCHEMA = """
 CREATE TABLE sessions (id TEXT PRIMARY KEY, session_type TEXT NOT NULL DEFAULT 'user', working_dir TEXT,

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from loopscan.blob import Head
 from loopscan.formats import Scan
 from loopscan.formats._otel_traces import Traces
 from loopscan.formats._otlp import raw_span
 from loopscan.formats.otlp_genai import clean_result, sniff
-from loopscan.source import Head
 from tests.formats.spans import T0, agent, asks, batch, chat, ends, read, span, story, tool, turns
 
 ARGS = '{"id": 7}'

@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+from loopscan.blob import Blob
 from loopscan.formats import Scan, detect, load
 from loopscan.model import MISSING, End, Event, Turn
-from loopscan.source import Blob
 
 
 def events(name: str, path: Path, *values: Any, scan: Scan | None = None, indent: int | None = None) -> list[Event]:
