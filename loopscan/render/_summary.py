@@ -42,8 +42,8 @@ def _suggestion(report: Report) -> str:
     caps, good = suggested(report), len(healthy(report.runs))
     if not caps:
         return f"caps suggested: none yet, {AUTO_RUNS} healthy done runs are needed, there {_are(good)}"
-    parts = [f"{s.exit} {_cap(s)} ({s.would_stop:,})" for s in caps]
-    return f"caps suggested by {good:,} healthy done runs (2 x p95, and how many of them each would have stopped): {', '.join(parts)}"
+    parts = ", ".join(f"{s.exit} {_cap(s)} (would stop {s.would_stop:,})" for s in caps)
+    return f"caps suggested by {good:,} healthy done runs (2 x p95): {parts}"
 
 
 def _are(count: int) -> str:

@@ -12,7 +12,6 @@ from loopscan.render._exits import exit_grid, run_name
 from loopscan.render._grid import Column, Grid
 from loopscan.render._money import amount, money_lines
 from loopscan.render._summary import caps_line, left_out
-from loopscan.render._summary import caps_line, left_out
 from loopscan.render._text import cents, clean, plural, short
 from loopscan.render.table import ranked, worst_runs
 from loopscan.report import Report, RunReport
