@@ -7,12 +7,11 @@ prompt. What it costs is the re-sent tokens at what was paid for them, less what
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import Final
 
 from loopscan.fit import DROP
 from loopscan.model import Turn
-from loopscan.price import Rates, nearest
+from loopscan.price import Rates
 
 LEAST: Final = 1024
 """Shorter prompts are not cached: https://platform.openai.com/docs/guides/prompt-caching."""
@@ -49,12 +48,13 @@ class Warmth:
 
         `by_class`: see `loopscan.price.parts`.
         """
-        read, prompt = by_class[1], sum(by_class)
+        fresh, read, write, hour = by_class
+        prompt = fresh + read + write + hour
         last = self._last.get(turn.model)
         if last is None:
-            self._last[turn.model] = _Prompt(prompt, turn.time, prompt > by_class[0])
+            self._last[turn.model] = _Prompt(prompt, turn.time, prompt > fresh)
             return
-        could = min(last.tokens, prompt)
+        could = prompt if prompt < last.tokens else last.tokens
         if last.cached and could >= LEAST and 2 * read < could:
             cold.sends += 1
             if turn.compacted or prompt < DROP * last.tokens:
@@ -64,7 +64,7 @@ class Warmth:
             if rates is not None:
                 cold.usd += _lost(could - read, by_class, rates)
         last.tokens, last.time = prompt, turn.time
-        last.cached = last.cached or prompt > by_class[0]
+        last.cached = last.cached or prompt > fresh
 
 
 def _lost(tokens: int, by_class: tuple[int, int, int, int], rates: Rates) -> int:
@@ -72,4 +72,4 @@ def _lost(tokens: int, by_class: tuple[int, int, int, int], rates: Rates) -> int
     fresh, read, write, hour = by_class
     paid = fresh * rates.input + write * rates.cache_write + hour * rates.cache_write_1h
     again = sum(by_class) - read
-    return max(0, nearest(Fraction(paid) * tokens / again - tokens * rates.cache_read))
+    return max(0, round(tokens * (paid - again * rates.cache_read)) // again)

@@ -104,9 +104,11 @@ def parts(
     `input` is all input; `cache_read` and `cache_write` are parts of it, `cache_write_1h` is a part of
     `cache_write`. Where the parts exceed the whole (a damaged record) the whole is their sum.
     """
-    read, hour = cache_read or 0, cache_write_1h or 0
-    write = max(cache_write or 0, hour)
-    return max((input or 0) - read - write, 0), read, write - hour, hour
+    read, write, hour = cache_read or 0, cache_write or 0, cache_write_1h or 0
+    if hour > write:
+        write = hour
+    fresh = (input or 0) - read - write
+    return fresh if fresh > 0 else 0, read, write - hour, hour
 
 
 def rate(usd_per_million: str | int | float | Decimal | Fraction) -> Rate:

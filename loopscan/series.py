@@ -52,11 +52,12 @@ class Series:
             output_tokens += self.output[-1]
             usd += self.usd[-1]
             written += self.written[-1]
-            elapsed = max(elapsed, self.elapsed[-1])
-        self.input.append(min(input_tokens, _MOST))
-        self.output.append(min(output_tokens, _MOST))
-        self.usd.append(min(usd, _MOST))
-        self.written.append(min(written, _MOST))
+            if self.elapsed[-1] > elapsed:
+                elapsed = self.elapsed[-1]
+        self.input.append(input_tokens if input_tokens < _MOST else _MOST)
+        self.output.append(output_tokens if output_tokens < _MOST else _MOST)
+        self.usd.append(usd if usd < _MOST else _MOST)
+        self.written.append(written if written < _MOST else _MOST)
         self.elapsed.append(elapsed)
         if not paid:
             self.unpaid.append(n + 1)
