@@ -6,8 +6,9 @@ A renderer sees a finished `Report`, never turns, and writes text. A new output 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
+from time import time
 from typing import Final, Protocol, TextIO, cast
 
 from loopscan.report import Report
@@ -17,6 +18,9 @@ RENDERERS: Final = {
     "json": "loopscan.render.json",
     "jsonl": "loopscan.render.jsonl",
     "csv": "loopscan.render.csv",
+    "markdown": "loopscan.render.markdown",
+    "junit": "loopscan.render.junit",
+    "prometheus": "loopscan.render.prometheus",
 }
 """Name (the value of `--format`) -> module."""
 
@@ -33,13 +37,15 @@ COST_RENDERERS: Final = {
 class Options:
     """How to render. `limit`: rows shown of table and markdown, 0 = all. `detail`: worst runs with a table of exits.
 
-    `width` and `color` describe the terminal; width None = not a terminal, nothing is cut.
+    `width` and `color` describe the terminal; width None = not a terminal, nothing is cut. `now`: when the report
+    is written, in epoch seconds.
     """
 
     limit: int = 0
     detail: int = 3
     width: int | None = None
     color: bool = False
+    now: float = field(default_factory=time)
 
 
 class Renderer(Protocol):

@@ -71,7 +71,7 @@ def _runs(runs: list[RunReport], options: Options) -> Grid:
         if not narrow:
             first = run.first_exit
             row.append(f"{first.exit} @ {first.turn}" if first else "-")
-        grid.add([*row, _wasted(run, narrow), _cost(run, narrow)], {3: _STYLES.get(verdict, "green")})
+        grid.add([*row, wasted_of(run, narrow), cost_of(run, narrow)], {3: _STYLES.get(verdict, "green")})
     return grid
 
 
@@ -99,7 +99,8 @@ def repeating(run: RunReport, narrow: bool = False) -> str:
     return f"turn {episode.turn}: {names} ({copies}){rule}{first}"
 
 
-def _wasted(run: RunReport, narrow: bool) -> str:
+def wasted_of(run: RunReport, narrow: bool = False) -> str:
+    """Turns and dollars that bought nothing, or were spent waiting."""
     waste, word = run.wasted, ""
     if not waste.turns and run.waiting.turns:
         waste, word = run.waiting, " waiting"
@@ -111,7 +112,8 @@ def _wasted(run: RunReport, narrow: bool) -> str:
     return f"{plural(waste.turns, 'turn')}{price}{word}"
 
 
-def _cost(run: RunReport, narrow: bool = False) -> str:
+def cost_of(run: RunReport, narrow: bool = False) -> str:
+    """Dollars of the run, tokens where it is unpriced."""
     if run.unpriced or not run.spent.sends:
         return f"{short(run.tokens)} tokens" if run.tokens else "-"
     times = f"  {run.times_normal:,.0f}x normal" if run.times_normal and run.times_normal >= 10 and not narrow else ""
