@@ -105,6 +105,7 @@ def audit(
     output: o.Output = None,
     strict: o.Strict = False,
     fail_on: o.FailOn = None,
+    store: o.StoreFile = None,
     since: o.Since = None,
     until: o.Until = None,
     tz: o.Zone = None,
@@ -167,6 +168,24 @@ def cost(
     from loopscan.cli_cost import cost_command
 
     return cost_command(given)
+
+
+@app.command()
+def history(
+    context: typer.Context,
+    store: o.StoreFile = None,
+    by: o.By = None,
+    weeks: o.Weeks = 8,
+    tz: o.Zone = None,
+    limit: o.Limit = None,
+    format_: o.HistoryFormat = o.HistoryFormatChoice.table,
+    output: o.Output = None,
+) -> int:
+    """Runs per week from a store: how they ended, stuck ones, waste, dollars, against the week before."""
+    given = Given(**_given(locals()))
+    from loopscan.cli_history import history_command
+
+    return history_command(given)
 
 
 @app.command()

@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from loopscan.cli_history import save, store_of
 from loopscan.cli_output import say, write
 from loopscan.cli_settings import inputs, prices, settings
-from loopscan.fail import failures, parse
+from loopscan.errors import UsageError
+from loopscan.fail import NEW_STUCK, failures, parse
 from loopscan.scan import run
 
 if TYPE_CHECKING:
     from loopscan.cli_given import Given
+    from loopscan.history import Store
     from loopscan.report import Report
 
 
 def audit_command(given: Given) -> int:
     """Scan, render, and the exit code."""
     rules = [parse(words) for words in given.fail_on or ()]
-    report = scanned(given)
-    tripped = failures(rules, report)
+    if given.store is None and any(rule.words == NEW_STUCK for rule in rules):
+        raise UsageError(f"--fail-on {NEW_STUCK} needs --store FILE: what is new is told by what was there before")
+    with store_of(given) as store:
+        report = scanned(given, store)
+        tripped = failures(rules, report)
+        if store is not None:
+            save(report, store, given)
     if given.only:
         wanted = {v.value for v in given.only}
         report.runs = [r for r in report.runs if (r.verdict or "blind") in wanted]
@@ -35,8 +44,11 @@ def exit_code(report: Report, given: Given, tripped: list[str]) -> int:
     return 4 if given.strict and (report.skipped.total or report.failures) else 0
 
 
-def scanned(given: Given) -> Report:
-    """The report of the inputs under the settings that were given."""
-    report = run(inputs(given), settings(given), prices(given))
+def scanned(given: Given, store: Store | None = None) -> Report:
+    """The report of the inputs under the settings that were given, and against what a store knows."""
+    asked = settings(given) if store is None else replace(settings(given), typical=store.typical())
+    report = run(inputs(given), asked, prices(given))
+    if store is not None:
+        report.known_stuck = store.stuck()
     report.settings |= {"cost": given.cost.value, "price_date": given.price_date}
     return report

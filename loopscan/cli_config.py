@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
-from loopscan.config import Config, Entry, Value, load
+from loopscan.config import PREFIX, Config, Entry, Value, load
 from loopscan.errors import UsageError
 
 if TYPE_CHECKING:
@@ -106,8 +106,8 @@ def _placed(key: str, value: str, folder: Path) -> str:
     A configuration comes with a folder that may be somebody else's. Raises ValueError.
     """
     path = folder / Path(value).expanduser()
-    if key == "output" and not path.resolve().is_relative_to(folder.resolve()):
-        raise ValueError(f"{value} lies outside {folder}: name it with --output or LOOPSCAN_OUTPUT")
+    if key in ("output", "store") and not path.resolve().is_relative_to(folder.resolve()):
+        raise ValueError(f"{value} lies outside {folder}: name it with --{key} or {PREFIX}{key.upper()}")
     return str(path)
 
 

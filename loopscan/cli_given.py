@@ -50,6 +50,9 @@ class Given:
     quiet: bool = False
     verbose: bool = False
     fail_on: list[str] | None = None
+    store: str | None = None
+    by: str | None = None
+    weeks: int = 8
     cache: bool = False
     compact_at: int | None = None
     summary: int = 2_000

@@ -50,6 +50,14 @@ class ListChoice(StrEnum):
     json = "json"
 
 
+class HistoryFormatChoice(StrEnum):
+    """The outputs of `loopscan history` and `loopscan replay`."""
+
+    table = "table"
+    json = "json"
+    csv = "csv"
+
+
 class VerdictChoice(StrEnum):
     """The verdicts."""
 
@@ -145,6 +153,14 @@ Until = Annotated[
     str | None, _opt("--until", help="Only runs that ended before: 1d ago, or a date (left out).", metavar="AGO|DATE")
 ]
 Zone = Annotated[str | None, _opt("--tz", help="Where days begin: Europe/Berlin, local (UTC).", metavar="ZONE")]
+StoreFile = Annotated[
+    str | None, _opt("--store", help="Keep each run in this SQLite file, for loopscan history.", metavar="FILE")
+]
+By = Annotated[
+    str | None, _opt("--by", help="A row for each agent, model, tool, format or label:NAME.", metavar="WHAT")
+]
+Weeks = Annotated[int, _opt("--weeks", help="ISO weeks shown, up to the newest run (8).", min=1)]
+HistoryFormat = Annotated[HistoryFormatChoice, _opt("--format", "-f", help="table, json or csv (table).")]
 Redact = Annotated[bool, _opt("--redact", help="Hash arguments, texts and paths; names and figures stay.")]
 Quiet = Annotated[bool, _opt("--quiet", "-q", help="Nothing on standard error but errors and tripped rules.")]
 Verbose = Annotated[bool, _opt("--verbose", "-v", help="Say how each file was read, and every skipped record.")]

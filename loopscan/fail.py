@@ -16,7 +16,8 @@ from loopscan.errors import UsageError
 from loopscan.report import Report, RunReport
 
 UNPRICED: Final = "unpriced"
-WORDS: Final = (*reversed(VERDICTS[1:]), UNPRICED)
+NEW_STUCK: Final = "new:stuck"
+WORDS: Final = (*reversed(VERDICTS[1:]), UNPRICED, NEW_STUCK)
 _NAMED: Final = 5
 """Runs named in a message; the others are counted."""
 
@@ -55,11 +56,25 @@ class UnpricedSends:
         return f"{sends:,} sends without a price in {_runs(runs)}" if runs else None
 
 
+@dataclass(slots=True, frozen=True)
+class NewStuck:
+    """A run is stuck that the store did not hold as stuck before."""
+
+    words: str = NEW_STUCK
+
+    def tripped(self, report: Report) -> str | None:
+        known = report.known_stuck or set()
+        runs = [r for r in report.runs if r.verdict == "stuck" and (r.format, r.run) not in known]
+        return _runs(runs) if runs else None
+
+
 def parse(words: str) -> Rule:
     """The rule of some words. Raises UsageError."""
     text = words.strip()
     if text == UNPRICED:
         return UnpricedSends()
+    if text == NEW_STUCK:
+        return NewStuck()
     if text in WORDS:
         return Verdict(text)
     near = get_close_matches(text, WORDS, 1)

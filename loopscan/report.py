@@ -210,6 +210,8 @@ class Report:
     failures: list[str] = field(default_factory=list)
     outside: int = 0
     """Runs left out as they ended outside the span that was asked for."""
+    known_stuck: set[tuple[str, str]] | None = None
+    """Format and run of those that a store held as stuck before this scan; None without a store."""
     untimed: int = 0
     """Runs without times, which count in every span."""
     unopened: int = 0
