@@ -71,9 +71,28 @@ def cost_document(report: Report) -> dict[str, Any]:
         "runs": [cost_record(run) for run in report.runs],
         "models": [_model(line) for line in by_model(bills)],
         "exits": [_exit(line) for line in exit_totals(report)],
-        "totals": report.totals() | _detail(total(bills)),
+        "totals": report.totals() | _detail(total(bills)) | _certainty(report.runs),
         "skipped": skipped(report.skipped),
         "settings": report.settings,
+    }
+
+
+def _certainty(runs: list[RunReport]) -> dict[str, Any]:
+    """What the sums hold that was not measured, what checks them, and what a cold cache cost."""
+    money = [run.money for run in runs]
+    return {
+        "guessed_usd": dollars(sum(m.guessed.usd for m in money)),
+        "baseless_sends": sum(m.guessed.baseless for m in money),
+        "placeholder_sends": sum(m.guessed.placeholders for m in money),
+        "estimated_usd": dollars(sum(run.usd for run in runs) + sum(m.guessed.more_usd for m in money)),
+        "recorded_sends": sum(m.checked.sends for m in money),
+        "recorded_usd": dollars(sum(m.checked.recorded for m in money)),
+        "computed_usd": dollars(sum(m.checked.computed for m in money)),
+        "cold_sends": sum(m.cold.sends for m in money),
+        "cold_usd": dollars(sum(m.cold.usd for m in money)),
+        "children_usd": dollars(sum(run.usd for run in runs if run.parent is not None)),
+        "history_tokens": sum(run.wasted.history_tokens for run in runs),
+        "own_growth_tokens": sum(run.wasted.own_growth_tokens for run in runs),
     }
 
 

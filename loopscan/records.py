@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from loopscan.bill import by_model
 from loopscan.episodes import Episode
 from loopscan.report import Fired, Report, RunReport, dollars, iso
 from loopscan.skips import Skips
@@ -87,6 +88,7 @@ def _cost(report: RunReport) -> dict[str, Any]:
         "source": _source(report),
         "unpriced_sends": spent.unpriced,
         "times_normal": report.times_normal,
+        "priced_as": next((line.matched for line in by_model(money.bills)), None),
         "estimated_usd": dollars(report.usd + money.guessed.more_usd)
         if money.guessed.placeholders and usd is not None
         else None,

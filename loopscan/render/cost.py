@@ -10,7 +10,7 @@ from loopscan.fit import Fit
 from loopscan.render import Options
 from loopscan.render._exits import exit_grid, run_name
 from loopscan.render._grid import Column, Grid
-from loopscan.render._money import amount, money_lines
+from loopscan.render._money import amount, cost_cell, money_lines
 from loopscan.render._summary import caps_line, left_out
 from loopscan.render._text import cents, clean, plural, short
 from loopscan.render.table import ranked, worst_runs
@@ -73,7 +73,7 @@ def _runs(runs: list[RunReport], width: int | None) -> Grid:
     for run in runs:
         line, found = total(run.money.bills), fitted(run)
         usd = line.priced_usd
-        row = [run_name(run, width), f"{run.spent.sends:,}", _cost(run)]
+        row = [run_name(run, width), f"{run.spent.sends:,}", _cost(run, narrow)]
         row += [] if narrow else [_part(usd, line.classes[name]) for name in _TITLES]
         row += [_uncached(line), _line(found), "-" if found is None else f"{found.r2:.2f}"]
         row += [] if narrow else [f"{len(found.breaks):,}" if found and found.breaks else "-"]
@@ -83,13 +83,12 @@ def _runs(runs: list[RunReport], width: int | None) -> Grid:
     return grid
 
 
-def _cost(run: RunReport) -> str:
+def _cost(run: RunReport, narrow: bool) -> str:
     if not run.spent.sends:
         return "-"
     if run.priced_usd is None:
         return "unpriced"
-    mark = "~" if any(source != "recorded" for source in run.spent.usage_sources) else ""
-    return f"{mark}{amount(run.usd)}"
+    return cost_cell(run, narrow)
 
 
 def _part(known: int | None, usd: int) -> str:

@@ -9,7 +9,7 @@ from loopscan.episodes import Episode
 from loopscan.render import Options
 from loopscan.render._exits import exit_grid, run_name
 from loopscan.render._grid import Column, Grid
-from loopscan.render._money import amount
+from loopscan.render._money import amount, cost_cell
 from loopscan.render._summary import summary
 from loopscan.render._text import clean, plural, short
 from loopscan.report import Report, RunReport
@@ -117,7 +117,6 @@ def cost_of(run: RunReport, narrow: bool = False) -> str:
     if run.unpriced or not run.spent.sends:
         return f"{short(run.tokens)} tokens" if run.tokens else "-"
     times = f"  {run.times_normal:,.0f}x normal" if run.times_normal and run.times_normal >= 10 and not narrow else ""
-    mark = "~" if any(s != "recorded" for s in run.spent.usage_sources) else ""
     below = run.children.priced_usd if run.children and not narrow else None
     more = f" + {amount(below)} in {plural(run.children.runs, 'sub-agent')}" if below and run.children else ""
-    return f"{mark}{amount(run.usd)}{more}{times}"
+    return f"{cost_cell(run, narrow)}{more}{times}"
