@@ -9,30 +9,38 @@ from loopscan.cli_history import save, store_of
 from loopscan.cli_output import say, write
 from loopscan.cli_settings import inputs, prices, settings
 from loopscan.errors import UsageError
-from loopscan.fail import NEW_STUCK, failures, parse
+from loopscan.fail import NEW_STUCK, failures, needs_store, rules_of
+from loopscan.redact import redacted, run_name
 from loopscan.scan import run
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from loopscan.cli_given import Given
     from loopscan.history import Store
-    from loopscan.report import Report
+    from loopscan.report import Report, RunReport
 
 
 def audit_command(given: Given) -> int:
     """Scan, render, and the exit code."""
-    rules = [parse(words) for words in given.fail_on or ()]
-    if given.store is None and any(rule.words == NEW_STUCK for rule in rules):
+    rules = rules_of(given.fail_on or ())
+    if given.store is None and needs_store(rules):
         raise UsageError(f"--fail-on {NEW_STUCK} needs --store FILE: what is new is told by what was there before")
     with store_of(given) as store:
         report = scanned(given, store)
-        tripped = failures(rules, report)
+        tripped = failures(rules, report, naming(given))
         if store is not None:
             save(report, store, given)
     if given.only:
         wanted = {v.value for v in given.only}
         report.runs = [r for r in report.runs if (r.verdict or "blind") in wanted]
-    write(report, given)
+    write(redacted(report) if given.redact else report, given)
     return exit_code(report, given, tripped)
+
+
+def naming(given: Given) -> Callable[[RunReport], str]:
+    """How a run is named in a message."""
+    return (lambda run: run_name(run.run, run.source)) if given.redact else (lambda run: run.run)
 
 
 def exit_code(report: Report, given: Given, tripped: list[str]) -> int:

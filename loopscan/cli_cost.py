@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from loopscan.cli_audit import exit_code, scanned
+from loopscan.cli_audit import exit_code, naming, scanned
 from loopscan.cli_output import opened, options
 from loopscan.cli_settings import prices
 from loopscan.cli_values import cap_count, cap_usd
 from loopscan.cost import Loop
 from loopscan.errors import UsageError
-from loopscan.fail import failures, parse
+from loopscan.fail import failures, needs_store, rules_of
+from loopscan.redact import redacted
 from loopscan.worked import Case, endless
 
 if TYPE_CHECKING:
@@ -38,11 +39,15 @@ def cost_command(given: Given) -> int:
 def _measured(given: Given) -> int:
     from loopscan.render import COST_RENDERERS, load
 
-    rules = [parse(words) for words in given.fail_on or ()]
+    rules = rules_of(given.fail_on or ())
+    if needs_store(rules):
+        raise UsageError("--fail-on new:stuck is for loopscan audit with --store FILE")
     report = scanned(given)
     with opened(given.output) as out:
-        load(given.format.value, COST_RENDERERS).render(report, out, options(given, out))
-    return exit_code(report, given, failures(rules, report))
+        load(given.format.value, COST_RENDERERS).render(
+            redacted(report) if given.redact else report, out, options(given, out)
+        )
+    return exit_code(report, given, failures(rules, report, naming(given)))
 
 
 def worked_case(given: Given) -> Case:
