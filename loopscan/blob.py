@@ -175,6 +175,13 @@ class Blob:
         except decode.BadJSON as err:
             skips.add(self.name, number, str(err))
 
+    def position(self) -> int:
+        """Bytes taken from the file so far, compressed ones where it is compressed; 0 where it does not say."""
+        try:
+            return self._raw.tell()
+        except (OSError, ValueError):  # a pipe; a file that was closed meanwhile
+            return 0
+
     def close(self) -> None:
         """Release the file."""
         self._stream.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from loopscan.cli_bar import bar
 from loopscan.cli_history import save, store_of
 from loopscan.cli_output import say, write
 from loopscan.cli_settings import inputs, prices, settings
@@ -55,7 +56,8 @@ def exit_code(report: Report, given: Given, tripped: list[str]) -> int:
 def scanned(given: Given, store: Store | None = None) -> Report:
     """The report of the inputs under the settings that were given, and against what a store knows."""
     asked = settings(given) if store is None else replace(settings(given), typical=store.typical())
-    report = run(inputs(given), asked, prices(given))
+    with bar(given.quiet) as watch:
+        report = run(inputs(given, watch), asked, prices(given))
     if store is not None:
         report.known_stuck = store.stuck()
     report.settings |= {"cost": given.cost.value, "price_date": given.price_date}

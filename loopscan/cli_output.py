@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
@@ -31,7 +32,8 @@ def say(message: str) -> None:
     """One line on standard error, made harmless."""
     from loopscan.render._text import clean
 
-    print(f"loopscan: {clean(message)}", file=sys.stderr)
+    if sys.stderr is not None:  # `2>&-`: print would take standard output instead
+        print(f"loopscan: {clean(message)}", file=sys.stderr)
 
 
 @contextmanager
@@ -43,16 +45,26 @@ def opened(path: str | None) -> Iterator[TextIO]:
         yield sys.stdout
         sys.stdout.flush()
         return
-    part = f"{path}.part"
+    target = os.path.realpath(path)
+    device = os.path.exists(target) and not os.path.isfile(target)
+    part = target if device else f"{target}.{os.getpid()}.part"
     try:
         with open(part, "w", encoding="utf-8", errors="backslashreplace", newline="") as out:
             yield out
-        os.replace(part, path)
+        if not device:
+            _put(part, target)
     except OSError as err:
         raise UsageError(f"--output {path}: cannot be written: {err.strerror}") from None
     finally:
-        if os.path.exists(part):
+        if not device and os.path.exists(part):
             os.unlink(part)
+
+
+def _put(part: str, target: str) -> None:
+    """Put a whole file in its place; who might read the old one may read the new one."""
+    if os.path.exists(target):
+        shutil.copymode(target, part)
+    os.replace(part, target)
 
 
 def options(given: Given, out: TextIO) -> Options:
@@ -63,8 +75,6 @@ def options(given: Given, out: TextIO) -> Options:
     terminal = out.isatty()
     width = None
     if terminal:
-        import shutil
-
         width = shutil.get_terminal_size().columns
     limit = given.limit if given.limit is not None else TERMINAL_ROWS if terminal else 0
     plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"

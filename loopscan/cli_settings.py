@@ -18,9 +18,10 @@ from loopscan.span import span
 if TYPE_CHECKING:
     from loopscan.cli_given import Given
     from loopscan.prices import Prices
+    from loopscan.scan import Watch
 
 
-def inputs(given: Given) -> Inputs:
+def inputs(given: Given, watch: Watch | None = None) -> Inputs:
     """What to read: the paths; else the named agent's own folders; else piped standard input."""
     paths, hide = given.paths or [], hashed if given.redact else None
     loud = None if given.quiet else say
@@ -33,7 +34,7 @@ def inputs(given: Given) -> Inputs:
             raise UsageError("nothing to read: name a file, a folder or - for standard input")
         paths = ["-"]
     tell = loud if given.verbose else None
-    return Inputs(paths, given.from_, field_map(given.map or []), loud, tell, hide)
+    return Inputs(paths, given.from_, field_map(given.map or []), loud, tell, hide, watch)
 
 
 def settings(given: Given) -> Settings:
