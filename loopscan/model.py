@@ -6,8 +6,9 @@ windows, prices or exits; the engine (`loopscan.engine`) sees nothing of bytes o
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any, Final
+
+import msgspec
 
 JSON = Any
 """A decoded JSON value: dict, list, str, int, float, bool or None."""
@@ -39,8 +40,7 @@ STATES: Final = (
 """How a run can end; `aborted` = a person stopped it, `cut` = the log just ends."""
 
 
-@dataclass(slots=True)
-class Call:
+class Call(msgspec.Struct, gc=False):
     """One tool invocation. `args` is the decoded object (or text), `result` MISSING if none was recorded."""
 
     name: str
@@ -50,8 +50,7 @@ class Call:
     id: str | None = None
 
 
-@dataclass(slots=True)
-class Usage:
+class Usage(msgspec.Struct, gc=False):
     """Tokens of one send as recorded; None = that class was not recorded.
 
     `input` is all input of the send, cached included; `cache_read` and `cache_write` are parts of it, and
@@ -74,8 +73,7 @@ class Usage:
                 setattr(self, name, new)
 
 
-@dataclass(slots=True)
-class Turn:
+class Turn(msgspec.Struct, gc=False):
     """One model call (one send) with the calls it asked for and their results.
 
     `run`: the run id of the log. `session`/`parent`/`labels` may be given on any turn of a run; the first
@@ -89,7 +87,7 @@ class Turn:
     """
 
     run: str
-    calls: list[Call] = field(default_factory=list)
+    calls: list[Call] = []
     text: str | None = ""
     failed: bool = False
     fault: JSON = MISSING
@@ -107,8 +105,7 @@ class Turn:
     source: str | None = None
 
 
-@dataclass(slots=True)
-class End:
+class End(msgspec.Struct, gc=False):
     """The log says how `run` ended: `state` is one of `STATES`, `note` the log's own words.
 
     `prompt`: the user prompt whose run ended, where the log is interactive and says so; None = the current one.
