@@ -15,7 +15,7 @@ SAMPLES = ROOT / "sample_traces"
 SHARED = ROOT.parent / "shared"
 
 
-def loopscan(*args: str, stdin: bytes | None = None, **env: str) -> subprocess.CompletedProcess[str]:
+def loopscan(*args: str, stdin: bytes | None = None, cwd: Path = ROOT, **env: str) -> subprocess.CompletedProcess[str]:
     """Run the real program as a user would, output captured."""
     import os
 
@@ -23,8 +23,8 @@ def loopscan(*args: str, stdin: bytes | None = None, **env: str) -> subprocess.C
         [sys.executable, "-m", "loopscan", *args],
         input=stdin if stdin is not None else b"",
         capture_output=True,
-        cwd=ROOT,
-        env={**os.environ, "PYTHONUTF8": "1", **env},
+        cwd=cwd,
+        env={**os.environ, "PYTHONUTF8": "1", "PYTHONPATH": str(ROOT), **env},
         timeout=120,
         check=False,
     )
