@@ -31,9 +31,9 @@ class Bill:
     output: int = 0
     usd: int = 0
 
-    def add(self, parts: tuple[int, int, int, int], output: int, usd: int) -> None:
-        """Add a send: its input by class, its output, its picodollars."""
-        self.sends += 1
+    def add(self, parts: tuple[int, int, int, int], output: int, usd: int, sends: int = 1) -> None:
+        """Add a send (or the sums of some): its input by class, its output, its picodollars."""
+        self.sends += sends
         self.input += parts[0]
         self.cache_read += parts[1]
         self.cache_write += parts[2]

@@ -1,34 +1,53 @@
 """The money of an open run, send by send: tokens by class times the price of the send's own model and time.
 
 Dollars that the log itself states are a check on it; they count where no price is known or `--cost recorded` asks
-for them.
+for them. A send with no more to it than input and output tokens under the price of the send before takes a short
+way: its numbers are noted, and the sums are made for many such sends at once.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Final
 
 from loopscan import estimate
 from loopscan.bill import Bill
 from loopscan.cold import Warmth
 from loopscan.fill import History, Source
 from loopscan.model import Turn, Usage
-from loopscan.money import Money, PriceBook
+from loopscan.money import PRICE_SPAN, Money, PriceBook
 from loopscan.price import Price, Rates, nearest, parts, picodollars
-from loopscan.series import Series
+from loopscan.series import Series, Tally
 from loopscan.settings import Settings
+
+_PLAIN: Final = 10**9
+"""The short way is for whole rates and counts up to this: their products fit 64 bits."""
 
 
 @dataclass(slots=True)
 class Ledger:
-    """What a run spent so far. `series`: its running totals, one entry a turn."""
+    """What a run spent so far. `tally`: a few numbers per turn. `close` makes the sums."""
 
     settings: Settings
     money: Money = field(default_factory=Money)
-    series: Series = field(default_factory=Series)
+    tally: Tally = field(default_factory=Tally)
     _bills: dict[tuple[str | None, int, int], Bill] = field(default_factory=dict)
     _warmth: Warmth = field(default_factory=Warmth)
     _history: History = field(default_factory=History)
+    _model: str | None = None
+    _price: Price | None = None
+    _from: float = 0.0
+    _until: float = 0.0
+    _rates: Rates | None = None
+    _current: Bill | None = None
+    """The rates of the send before, and its bill where that is known."""
+    _in: int = 0
+    _out: int = 0
+    _most: int = -1
+    """The longest prompt that may take the short way under the present price; -1 = none."""
+    _start: int | None = None
+    """Index of the first send that took it and is not summed up yet."""
+    _series: Series | None = None
 
     def follow(self, other: Ledger) -> None:
         """Go on where another run of the same session ended: with its cache and its history."""
@@ -36,11 +55,79 @@ class Ledger:
 
     def pay(self, turn: Turn, prices: PriceBook, elapsed: float) -> int | None:
         """Take the next turn, `elapsed` seconds after the first one; its input as recorded or modelled."""
+        usage, time = turn.usage, turn.time or 0.0
+        if not self._from <= time < self._until or turn.model != self._model:
+            self._look_up(turn, prices)
+        if (
+            usage is not None
+            and (sent := usage.input) is not None
+            and sent <= self._most
+            and (output := usage.output) is not None
+            and output <= _PLAIN
+            and usage.cache_read is usage.cache_write is usage.cache_write_1h is usage.usd is None
+            and (not turn.written or output * estimate.PLACEHOLDER_RATIO >= turn.written)
+        ):
+            tally, history = self.tally, self._history
+            if self._start is None:
+                self._begin()
+            tally.input.append(sent)
+            tally.output.append(output)
+            tally.usd.append(sent * self._in + output * self._out)
+            tally.elapsed.append(elapsed)
+            history.before, history.input, history.measured = turn, sent, True
+            return sent
+        return self._pay(turn, elapsed)
+
+    def _look_up(self, turn: Turn, prices: PriceBook) -> None:
+        """The price of this send, and for how long it holds."""
+        price = prices.find(turn.model, turn.time)
+        # Sends without a time share the first span of all, which no log has.
+        self._from = (turn.time or 0.0) // PRICE_SPAN * PRICE_SPAN
+        self._until = self._from + PRICE_SPAN
+        if price is self._price and turn.model == self._model:
+            return
+        self._sum_up()
+        self._price, self._model, self._most = price, turn.model, -1
+        self._current = None
+        if price is not None and isinstance(price.input, int) and isinstance(price.output, int):
+            self._in, self._out = price.input, price.output
+            if max(self._in, self._out) <= _PLAIN:
+                self._most = min(price.tiers[0].above if price.tiers else _PLAIN, _PLAIN)
+
+    def _begin(self) -> None:
+        """Start to take the short way."""
+        self._start, self._rates, self._current = len(self.tally), self._price, None
+        self.tally.charge(self._out)
+
+    def _sum_up(self) -> None:
+        """Bring the sums up to the sends that took the short way."""
+        start, price = self._start, self._price
+        if start is None or price is None:
+            return
+        self._start = None
+        tally, spent = self.tally, self.money.spent
+        count = len(tally) - start
+        sent, output = sum(tally.input[start:]), sum(tally.output[start:])
+        spent.sends += count
+        spent.add(Usage(sent, output))
+        spent.usage_sources["recorded"] += count
+        spent.prices[price.source] += count
+        self._bill(price, price).add((sent, 0, 0, 0), output, sum(tally.usd[start:]), count)
+
+    def close(self) -> Series:
+        """Bring all sums up to date; the running totals."""
+        self._sum_up()
+        if self._series is None or len(self._series) < len(self.tally):
+            self._series = self.tally.series()
+        return self._series
+
+    def _pay(self, turn: Turn, elapsed: float) -> int | None:
+        """Take a turn of any kind."""
+        self._sum_up()
         usage = turn.usage
         if usage is None and turn.failed:
-            self.series.push(0, 0, 0, 0, elapsed, False)
+            self.tally.push(0, 0, 0, elapsed, False)
             return None
-        price = prices.find(turn.model, turn.time)
         spent = self.money.spent
         spent.sends += 1
         source: Source = "recorded"
@@ -48,14 +135,14 @@ class Ledger:
             self._history.take(turn, usage.input)
             spent.add(usage)
         else:
-            usage, source = self._completed(turn, price)
-        usd, written = self._price(turn, usage, price, source)
-        self.series.push(usage.input or 0, usage.output or 0, usd, written, elapsed, True)
+            usage, source = self._completed(turn)
+        usd = self._charge(turn, usage, source)
+        self.tally.push(usage.input or 0, usage.output or 0, usd, elapsed, True)
         return None if source == "estimated" else usage.input
 
-    def _completed(self, turn: Turn, price: Price | None) -> tuple[Usage, Source]:
+    def _completed(self, turn: Turn) -> tuple[Usage, Source]:
         """The usage of a send that the log does not hold in full; what is known of it goes into the sums."""
-        usage, source = self._history.completed(turn, len(self.series) + 1, self.settings, price is not None)
+        usage, source = self._history.completed(turn, len(self.tally) + 1, self.settings, self._price is not None)
         spent, guessed = self.money.spent, self.money.guessed
         if source != "estimated":
             spent.add(usage)
@@ -67,24 +154,28 @@ class Ledger:
         guessed.baseless += not self._history.measured
         return usage, source
 
-    def _price(self, turn: Turn, usage: Usage, price: Price | None, source: Source) -> tuple[int, int]:
-        """Picodollars of a send and of its output."""
-        money, output = self.money, usage.output or 0
+    def _charge(self, turn: Turn, usage: Usage, source: Source) -> int:
+        """Picodollars of a send."""
+        money, price, output = self.money, self._price, usage.output or 0
         by_class = parts(usage.input, usage.cache_read, usage.cache_write, usage.cache_write_1h)
         known = usage.input is not None or usage.output is not None
-        rates = None if price is None or not known else price.at(sum(by_class)) if price.tiers else price
-        bill = self._bill(turn.model, price, rates)
+        rates: Rates | None = price if known else None
+        if price is not None and known and price.tiers and sum(by_class) > price.tiers[0].above:
+            rates = price.at(sum(by_class))
+        if rates is not self._rates or self._current is None:
+            self._rates, self._current = rates, self._bill(price, rates)
+            self.tally.charge(None if rates is None else rates.output)
+        bill = self._current
         stated = _stated(usage, known)
         if known or stated is not None:
             money.spent.usage_sources[source] += 1
-        usd = written = 0
+        usd = 0
         if rates is not None and price is not None:
-            usd, written, label = rates.cost_of(by_class, output), nearest(output * rates.output), price.source
-            money.output_rate = rates.output
+            usd, label = rates.cost_of(by_class, output), price.source
             if stated is not None:
                 money.checked.add(stated, usd)
                 if self.settings.cost == "recorded":
-                    usd, written, label = stated, min(written, stated), "recorded"
+                    usd, label = stated, "recorded"
             money.spent.prices[label] += 1
         elif stated is not None:
             usd = stated
@@ -97,7 +188,7 @@ class Ledger:
             money.guessed.usd += usd
         elif known:
             self._look(turn, usage, by_class, rates)
-        return usd, written
+        return usd
 
     def _look(self, turn: Turn, usage: Usage, by_class: tuple[int, int, int, int], rates: Rates | None) -> None:
         """See whether the cache was warm, and whether the recorded output can be true."""
@@ -110,11 +201,11 @@ class Ledger:
             guessed.more_output += more
             guessed.more_usd += 0 if rates is None else nearest(more * rates.output)
 
-    def _bill(self, model: str | None, price: Price | None, rates: Rates | None) -> Bill:
-        key = (model, id(price), id(rates))
+    def _bill(self, price: Price | None, rates: Rates | None) -> Bill:
+        key = (self._model, id(price), id(rates))
         bill = self._bills.get(key)
         if bill is None:
-            bill = self._bills[key] = Bill(model, price, rates)
+            bill = self._bills[key] = Bill(self._model, price, rates)
             self.money.bills.append(bill)
         return bill
 

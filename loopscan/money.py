@@ -9,15 +9,22 @@ from typing import Final, Protocol
 from loopscan.bill import Bill
 from loopscan.cold import Cold
 from loopscan.model import Usage
-from loopscan.price import Price, Rate, dollar_text, nearest
+from loopscan.price import Price, dollar_text, nearest
 from loopscan.series import Series
 
 CLOSING_OUTPUT: Final = 500
 """Output tokens of the one summary that a stopped run still owes its user."""
 
 
+PRICE_SPAN: Final = 1800
+"""Seconds: prices change by the day, a few by the hour of the day, and always on the half hour (UTC)."""
+
+
 class PriceBook(Protocol):
-    """Where prices and context windows come from (`loopscan.prices.Prices`)."""
+    """Where prices and context windows come from (`loopscan.prices.Prices`).
+
+    The price of a model may change only at whole multiples of `PRICE_SPAN`.
+    """
 
     def find(self, model: str | None, time: float | None = None) -> Price | None:
         """The price of a send by its model and time in epoch seconds; None if unknown."""
@@ -103,26 +110,24 @@ class Guessed:
 
 @dataclass(slots=True)
 class Money:
-    """The money of a run. `output_rate`: picodollars of an output token at the last price, None without one."""
+    """The money of a run."""
 
     spent: Spent = field(default_factory=Spent)
     bills: list[Bill] = field(default_factory=list)
     checked: Checked = field(default_factory=Checked)
     guessed: Guessed = field(default_factory=Guessed)
     cold: Cold = field(default_factory=Cold)
-    output_rate: Rate | None = None
 
 
-def closing_call(money: Money, series: Series, turn: int) -> int | None:
+def closing_call(series: Series, turn: int) -> int | None:
     """Picodollars of one last summary after a turn: the input of the next send as it was paid, and the summary.
 
-    None at the end of the run, and where the next send or an output token has no price.
+    None at the end of the run, and where the next send has no price.
     """
-    send, rate = series.next_paid(turn), money.output_rate
-    if send is None or rate is None:
+    send = series.next_paid(turn)
+    if send is None or (reading := series.reading(send)) is None:
         return None
-    reading = series.reading(send)
-    return None if not reading and rate else reading + nearest(CLOSING_OUTPUT * rate)
+    return reading + nearest(CLOSING_OUTPUT * (series.rate(send) or 0))
 
 
 def money_notes(money: Money) -> list[str]:

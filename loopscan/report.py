@@ -145,7 +145,7 @@ def finished(run: Run) -> RunReport:
 def _seen(run: Run, progress: Progress) -> RunReport:
     """A run as one of its detectors saw it."""
     state, state_source = run.ended_as()
-    episodes, series = progress.tracker.episodes, run.ledger.series
+    episodes, series = progress.tracker.episodes, run.ledger.close()
     lost, waiting = wasted(episodes, series)
     notes = list(run.notes)
     if run.gap[0] >= 60:
@@ -192,7 +192,7 @@ def evaluate(report: RunReport, caps: Caps) -> None:
                 report.usd - usd,
                 done and report.verdict != "stuck",
                 report.rule if exit_.name == "no_progress" else None,
-                None if exit_.name == "context_full" else closing_call(report.money, series, turn),
+                None if exit_.name == "context_full" else closing_call(series, turn),
             )
         )
     report.exits.sort(key=lambda f: (f.turn, ORDER.index(f.exit)))

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import accumulate
 
-_MOST = (1 << 63) - 1
+from loopscan.price import Rate, nearest
+
+MOST = (1 << 63) - 1
 """Absurd figures of a damaged log are held at this."""
 
 
@@ -26,41 +30,75 @@ class Totals:
     full: int | None = None
 
 
-@dataclass(slots=True)
-class Series:
-    """Running totals after each turn of a run: input and output tokens, picodollars, elapsed seconds.
+def _integers() -> array[int]:
+    return array("q")
 
-    `written`: the part of `usd` that is output. `unpaid`: the turns (ascending) whose send was not paid. All
-    columns only grow.
+
+def _reals() -> array[float]:
+    return array("d")
+
+
+@dataclass(slots=True)
+class Tally:
+    """The turns of an open run, a number per turn and column: input, output, picodollars, elapsed seconds.
+
+    `unpaid`: the turns (ascending) whose send was not paid. `rates`: (turn from which on it holds, picodollars of an
+    output token), where that changes; None = no price.
     """
 
-    input: array[int] = field(default_factory=lambda: array("q"))
-    output: array[int] = field(default_factory=lambda: array("q"))
-    usd: array[int] = field(default_factory=lambda: array("q"))
-    written: array[int] = field(default_factory=lambda: array("q"))
-    elapsed: array[float] = field(default_factory=lambda: array("d"))
+    input: array[int] = field(default_factory=_integers)
+    output: array[int] = field(default_factory=_integers)
+    usd: array[int] = field(default_factory=_integers)
+    elapsed: array[float] = field(default_factory=_reals)
     unpaid: list[int] = field(default_factory=list)
+    rates: list[tuple[int, Rate | None]] = field(default_factory=list)
 
     def __len__(self) -> int:
         return len(self.input)
 
-    def push(self, input_tokens: int, output_tokens: int, usd: int, written: int, elapsed: float, paid: bool) -> None:
-        """Add a turn: its own tokens and picodollars (in all, and of the output), and the seconds since the first."""
-        n = len(self.input)
-        if n:
-            input_tokens += self.input[-1]
-            output_tokens += self.output[-1]
-            usd += self.usd[-1]
-            written += self.written[-1]
-            if self.elapsed[-1] > elapsed:
-                elapsed = self.elapsed[-1]
-        self.input.append(input_tokens if input_tokens < _MOST else _MOST)
-        self.output.append(output_tokens if output_tokens < _MOST else _MOST)
-        self.usd.append(usd if usd < _MOST else _MOST)
-        self.written.append(written if written < _MOST else _MOST)
+    def push(self, input_tokens: int, output_tokens: int, usd: int, elapsed: float, paid: bool) -> None:
+        """Add a turn: its own tokens and picodollars, and the seconds since the first turn."""
+        self.input.append(min(input_tokens, MOST))
+        self.output.append(min(output_tokens, MOST))
+        self.usd.append(min(usd, MOST))
         self.elapsed.append(elapsed)
         if not paid:
-            self.unpaid.append(n + 1)
+            self.unpaid.append(len(self.input))
+
+    def charge(self, rate: Rate | None) -> None:
+        """Note the price of an output token from the next turn on."""
+        if not self.rates or self.rates[-1][1] != rate:
+            self.rates.append((len(self.input) + 1, rate))
+
+    def series(self) -> Series:
+        """The running totals."""
+        sums = (_sums(column) for column in (self.input, self.output, self.usd))
+        return Series(*sums, array("d", accumulate(self.elapsed, max)), self.unpaid, self.rates)
+
+
+def _sums(column: Iterable[int]) -> array[int]:
+    try:
+        return array("q", accumulate(column))
+    except OverflowError:
+        return array("q", (min(total, MOST) for total in accumulate(column)))
+
+
+@dataclass(slots=True)
+class Series:
+    """Running totals after each turn of a run: input and output tokens, picodollars, elapsed seconds.
+
+    All columns only grow. `unpaid`, `rates`: see `Tally`.
+    """
+
+    input: array[int] = field(default_factory=_integers)
+    output: array[int] = field(default_factory=_integers)
+    usd: array[int] = field(default_factory=_integers)
+    elapsed: array[float] = field(default_factory=_reals)
+    unpaid: list[int] = field(default_factory=list)
+    rates: list[tuple[int, Rate | None]] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.input)
 
     def sends(self, turn: int) -> int:
         """Sends paid by the end of a turn."""
@@ -100,8 +138,15 @@ class Series:
                 return turn
         return None
 
-    def reading(self, turn: int) -> int:
-        """Picodollars of the input of one turn's send."""
-        i = turn - 1
-        usd, written = self.usd[i], self.written[i]
-        return usd - written - (self.usd[i - 1] - self.written[i - 1] if i else 0)
+    def rate(self, turn: int) -> Rate | None:
+        """Picodollars of an output token at a turn; None without a price."""
+        i = bisect_right(self.rates, turn, key=lambda change: change[0])
+        return self.rates[i - 1][1] if i else None
+
+    def reading(self, turn: int) -> int | None:
+        """Picodollars of the input of one turn's send; None where it has no price."""
+        rate = self.rate(turn)
+        _, sent, written, usd = self.between(turn - 1, turn)
+        if rate is None or (sent and not usd and rate):
+            return None
+        return max(0, usd - nearest(written * rate))

@@ -10,6 +10,7 @@ from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Final
 
 from loopscan.errors import UsageError
+from loopscan.money import PRICE_SPAN
 from loopscan.prices.names import is_million
 
 if TYPE_CHECKING:
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 
 MILLION: Final = 1_000_000
 
-_CACHE_SECONDS: Final = 1800
-"""Prices change by the day, a few by the hour of the day, and always on the half hour."""
 _CACHE_SIZE: Final = 1 << 16
 _YEAR_2100: Final = 4_102_444_800
 
@@ -53,7 +52,7 @@ class Prices:
         # A damaged time is as good as none.
         own = time if time is not None and 0 <= time < _YEAR_2100 else self.now
         moment = own if self.at is None else self.at
-        key = (model, int(moment // _CACHE_SECONDS))
+        key = (model, int(moment // PRICE_SPAN))
         if key not in self._found:
             if len(self._found) >= _CACHE_SIZE:
                 self._found.clear()
