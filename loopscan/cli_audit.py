@@ -10,7 +10,7 @@ from loopscan.cli_history import save, store_of
 from loopscan.cli_output import say, write
 from loopscan.cli_settings import inputs, prices, settings
 from loopscan.errors import UsageError
-from loopscan.fail import NEW_STUCK, failures, needs_store, rules_of
+from loopscan.fail import NEW_STUCK, failures, needs_store, rules_of, untold
 from loopscan.redact import redacted, run_name
 from loopscan.scan import run
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from loopscan.cli_given import Given
+    from loopscan.fail import Rule
     from loopscan.history import Store
     from loopscan.report import Report, RunReport
 
@@ -30,6 +31,7 @@ def audit_command(given: Given) -> int:
     with store_of(given) as store:
         report = scanned(given, store)
         tripped = failures(rules, report, naming(given))
+        doubt(rules, report, given)
         if store is not None:
             save(report, store, given)
     if given.only:
@@ -37,6 +39,12 @@ def audit_command(given: Given) -> int:
         report.runs = [r for r in report.runs if (r.verdict or "blind") in wanted]
     write(redacted(report) if given.redact else report, given)
     return exit_code(report, given, tripped)
+
+
+def doubt(rules: list[Rule], report: Report, given: Given) -> None:
+    """Say which rules could not be told for certain."""
+    for line in [] if given.quiet else untold(rules, report):
+        say(line)
 
 
 def naming(given: Given) -> Callable[[RunReport], str]:

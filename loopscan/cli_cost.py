@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from loopscan.cli_audit import exit_code, naming, scanned
+from loopscan.cli_audit import doubt, exit_code, naming, scanned
 from loopscan.cli_output import opened, options
 from loopscan.cli_settings import prices
 from loopscan.cli_values import cap_count, cap_usd
@@ -47,6 +47,7 @@ def _measured(given: Given) -> int:
         load(given.format.value, COST_RENDERERS).render(
             redacted(report) if given.redact else report, out, options(given, out)
         )
+    doubt(rules, report, given)
     return exit_code(report, given, failures(rules, report, naming(given)))
 
 

@@ -202,6 +202,13 @@ def failures(
     return [f"--fail-on {words}: {why.figure}{_runs(why.runs, name)}" for words, why in found if why is not None]
 
 
+def untold(rules: Iterable[Rule], report: Report) -> list[str]:
+    """A line for each rule on dollars that did not trip while some are not known."""
+    sends = sum(r.spent.unpriced for r in report.runs)
+    doubtful = (r for r in rules if isinstance(r, Figure) and FIGURES[r.name][1] > 1 and not r.tripped(report))
+    return [f"--fail-on {r.words}: not told for certain: {sends:,} sends have no price" for r in doubtful if sends]
+
+
 def _runs(runs: Sequence[RunReport], name: Callable[[RunReport], str]) -> str:
     names = f": {', '.join(name(r) for r in runs[:_NAMED])}" if runs else ""
     more = f" and {len(runs) - _NAMED:,} more" if len(runs) > _NAMED else ""
