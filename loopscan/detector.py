@@ -13,40 +13,58 @@ from loopscan.key import Action, Keyer
 
 
 @dataclass(slots=True)
-class _Seen:
+class Seen:
     """One turn inside the window; `key` is worked out when its action comes back."""
 
     turn: int
     action: Action
     key: int | None = None
-    before: _Seen | None = None
+    before: Seen | None = None
     """The nearest earlier turn of the window with the same ident."""
+    rough: int | None = None
+    """Hash of the turn with digits and random words masked (`loopscan.rules.masked`)."""
+
+    def keyed(self, keyer: Keyer) -> int:
+        """The turn's key."""
+        if self.key is None:
+            self.key = keyer.outcome(self.action)
+        return self.key
 
 
 @dataclass(slots=True)
 class Detector:
-    """The period rule over one run. `window` W turns, `copies` >= 2; a period is at most W // copies."""
+    """The period rule over one run. `window` W turns, `copies` >= 2; a period is at most W // copies.
+
+    `reach`: turns that are kept, where others look further back than the rule does.
+    """
 
     keyer: Keyer
     window: int = 20
     copies: int = 2
     turn: int = 0
-    _ring: dict[int, _Seen] = field(default_factory=dict)
-    _last: dict[int, _Seen] = field(default_factory=dict)
+    reach: int = 0
+    last: Seen | None = None
+    """The turn pushed last, None where it equals nothing."""
+    _floor: int = 0
+    _ring: dict[int, Seen] = field(default_factory=dict)
+    _last: dict[int | None, Seen] = field(default_factory=dict)
     _runs: dict[int, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.reach = max(self.reach, self.window)
 
     def push(self, action: Action) -> int:
         """Take the next turn; the period at which the rule fires at this turn, else 0."""
         self.turn = t = self.turn + 1
-        left = self._ring.pop(t - self.window, None)
-        if left is not None and left.action.ident is not None and self._last.get(left.action.ident) is left:
+        left = self._ring.pop(t - self.reach, None)
+        if left is not None and self._last.get(left.action.ident) is left:
             del self._last[left.action.ident]
         ident = action.ident
-        if ident is None or self.window < self.copies:
-            self._runs = {}
+        if ident is None or self.reach < self.copies:
+            self._runs, self.last = {}, None
             return 0
         before = self._last.get(ident)
-        seen = _Seen(t, action, None, before)
+        self.last = seen = Seen(t, action, None, before)
         self._ring[t] = self._last[ident] = seen
         if before is None:
             if self._runs:
@@ -54,9 +72,10 @@ class Detector:
             return 0
         return self._came_back(seen)
 
-    def _came_back(self, seen: _Seen) -> int:
+    def _came_back(self, seen: Seen) -> int:
         key = seen.key = self.keyer.outcome(seen.action)
-        longest, fired = self.window // self.copies, 0
+        # a block that ended at `_floor` is told already: its turns are no copies any more
+        longest, fired = min(self.window // self.copies, seen.turn - self._floor - 1), 0
         runs: dict[int, int] = {}
         earlier = seen.before
         while earlier is not None and (period := seen.turn - earlier.turn) <= longest:
@@ -72,19 +91,28 @@ class Detector:
         self._runs = runs
         return fired
 
-    def _cut(self, seen: _Seen) -> None:
+    def _cut(self, seen: Seen) -> None:
         """Forget the links beyond the window, so that a chain never grows with the run."""
-        earlier: _Seen | None = seen
+        earlier: Seen | None = seen
         while earlier is not None and earlier.before is not None:
-            if earlier.before.turn <= seen.turn - self.window:
+            if earlier.before.turn <= seen.turn - self.reach:
                 earlier.before = None
             earlier = earlier.before
+
+    def at(self, turn: int) -> Seen | None:
+        """A turn of the window; None if it is not in it or equals nothing."""
+        return self._ring.get(turn)
 
     def block(self, period: int) -> list[tuple[int, Action]]:
         """Key and action of the last `period` turns, oldest first; valid right after the rule fired."""
         found = [self._ring[t] for t in range(self.turn - period + 1, self.turn + 1)]
         return [(s.key or 0, s.action) for s in found]
 
-    def clear(self) -> None:
-        """Restart the window; turns keep their numbers."""
-        self._ring, self._last, self._runs = {}, {}, {}
+    def restart(self, turn: int) -> None:
+        """Go on behind `turn`, the end of a repetition: what came before counts as a copy no more."""
+        self.turn = self._floor = turn
+        self._runs = {}
+        for old in [t for t in self._ring if t <= turn - self.reach]:
+            left = self._ring.pop(old)
+            if self._last.get(left.action.ident) is left:
+                del self._last[left.action.ident]

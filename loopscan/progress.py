@@ -6,19 +6,22 @@ from dataclasses import dataclass, field
 
 from loopscan.episodes import Tracker
 from loopscan.key import Action, Keyer
+from loopscan.rules import Rulebook
 
 
 @dataclass(slots=True)
 class Progress:
     """Watches one run. `fired`: the turn at which no_progress fired first, `rule` the rule that fired.
 
-    `repeat_limit` k: the same action k times in a row counts too, whatever its results (0 = off).
+    `repeat_limit` k: the same action k times in a row counts too, whatever its results (0 = off). `rules`: what makes
+    episodes beside the period rule; they never move `fired`.
     """
 
     keyer: Keyer
     window: int = 20
     copies: int = 2
     repeat_limit: int = 0
+    rules: Rulebook | None = None
     fired: int | None = None
     rule: str | None = None
     tracker: Tracker = field(init=False)
@@ -26,7 +29,7 @@ class Progress:
     _times: int = 0
 
     def __post_init__(self) -> None:
-        self.tracker = Tracker(self.keyer, self.window, self.copies)
+        self.tracker = Tracker(self.keyer, self.window, self.copies, self.rules)
 
     def push(self, action: Action) -> None:
         """Take the next turn."""
@@ -47,7 +50,7 @@ class Progress:
         """One line: which rule fired on what."""
         if self.rule == "repeat_limit":
             return f"the same action {self.repeat_limit} times in a row, results ignored"
-        episodes = self.tracker.episodes
+        episodes = [e for e in self.tracker.episodes if e.rule == "period"]
         if not episodes:
             return "no repetition"
         first = episodes[0]

@@ -10,6 +10,7 @@ from loopscan.ledger import Ledger
 from loopscan.model import MISSING, End, Turn
 from loopscan.money import PriceBook
 from loopscan.progress import Progress
+from loopscan.rules import rulebook
 from loopscan.settings import Settings
 
 OVERFLOW_WORDS = (
@@ -151,9 +152,18 @@ def overflows(fault: object) -> bool:
 
 def new_run(turn: Turn, run_id: str, format_name: str, source: str, keyer: Keyer, settings: Settings) -> Run:
     """A run that starts with `turn` (which is not pushed yet)."""
-    progress = Progress(keyer, settings.window, settings.copies, settings.repeat_limit)
+    rules = rulebook(settings.rules)
+    progress = Progress(
+        keyer, settings.window, settings.copies, settings.repeat_limit, None if settings.exact else rules
+    )
     others = [
-        Progress(keyer if w.exact == keyer.exact else replace(keyer, exact=w.exact), w.window, w.copies, w.repeat_limit)
+        Progress(
+            keyer if w.exact == keyer.exact else replace(keyer, exact=w.exact),
+            w.window,
+            w.copies,
+            w.repeat_limit,
+            None if w.exact else rules,
+        )
         for w in settings.watched
     ]
     return Run(run_id, format_name, source, turn.session, settings, progress, Ledger(settings), others, turn.prompt)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal
 
+from loopscan.rules import RULES
 from loopscan.span import EVER, Span
 
 Auto = Literal["auto"]
@@ -70,7 +71,7 @@ class Settings:
     `cost`: whether a send costs what its tokens come to, or what the log states where it does.
     `span`: the runs that count are those that ended in it. `typical`: healthy runs known from before the scan, which
     `auto` caps come from where it knows them. `watched`: further settings of the detector to run over the same turns.
-    `tools`: by tool name.
+    `tools`: by tool name. `rules`: those that make episodes beside the period rule; none under `exact`.
     """
 
     window: int = 20
@@ -90,3 +91,4 @@ class Settings:
     typical: Typical = Typical()
     watched: tuple[Detection, ...] = ()
     tools: Mapping[str, ToolSettings] = field(default_factory=dict)
+    rules: tuple[str, ...] = tuple(RULES)

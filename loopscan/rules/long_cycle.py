@@ -1,0 +1,46 @@
+"""long-cycle: a block longer than half the window, played twice: a task that starts over, compactions and re-reads."""
+
+from __future__ import annotations
+
+from loopscan.detector import Seen
+from loopscan.rules.base import Rule, Run
+
+
+class LongCycle(Rule):
+    """Equal keys at one distance beyond the reach of the period rule (11 to 19 turns), for that many turns."""
+
+    NAME = "long-cycle"
+    __slots__ = ("_runs",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._runs: dict[int, tuple[int, int]] = {}
+
+    def back(self, seen: Seen, run: Run) -> None:
+        """An action came back."""
+        shortest = run.detector.window // run.detector.copies
+        runs: dict[int, tuple[int, int]] = {}
+        earlier = seen.before
+        while earlier is not None:
+            period = seen.turn - earlier.turn
+            if period > shortest and earlier.keyed(run.keyer) == seen.keyed(run.keyer):
+                length, last = self._runs.get(period, (0, 0))
+                runs[period] = (length + 1 if last == seen.turn - 1 else 1, seen.turn)
+            earlier = earlier.before
+        self._runs = runs
+        for period, (length, _) in runs.items():
+            if length >= period:
+                self._fire(seen, period, length, run)
+                return
+
+    def _fire(self, seen: Seen, period: int, length: int, run: Run) -> None:
+        loop = hash(("long-cycle", period))
+        episode = self.going(run, loop, 0)
+        if episode is not None:
+            self.extend(run, episode)
+        elif length == period:
+            block = [b.action for t in range(seen.turn - period + 1, seen.turn + 1) if (b := run.detector.at(t))]
+            self.open(
+                run, block, turn=seen.turn, first=seen.turn - 2 * period + 1, loop=loop, period=period,
+                idents=[i for a in block for i in a.idents], error=any(a.error for a in block),
+            )  # fmt: skip

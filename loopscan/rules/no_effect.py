@@ -1,0 +1,59 @@
+"""no-effect: edit after edit, and the same check goes on to say the same."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Final
+
+from loopscan.detector import Seen
+from loopscan.rules import outcome, tools
+from loopscan.rules.base import Rule, Run
+
+COPIES: Final = 4
+
+
+class NoEffect(Rule):
+    """One shell command four times within 20 turns, the same result each time, an edit between any two of them.
+
+    A result that says it worked, or nothing, is no complaint: that is how good work is checked. Dated at the third
+    time.
+    """
+
+    NAME = "no-effect"
+    __slots__ = ()
+
+    def back(self, seen: Seen, run: Run) -> None:
+        """An action came back."""
+        calls = seen.action.calls
+        if len(calls) != 1 or not tools.kind(calls[0].name) & tools.SHELL:
+            return
+        same = [seen.turn]
+        earlier = seen.before
+        while earlier is not None:
+            if earlier.keyed(run.keyer) != seen.keyed(run.keyer):
+                break
+            same.append(earlier.turn)
+            earlier = earlier.before
+        if len(same) < COPIES:
+            return
+        same.reverse()
+        loop = hash(("no-effect", seen.key))
+        episode = self.going(run, loop, run.detector.reach)
+        if episode is not None:
+            self.extend(run, episode, (episode.count or 0) + 1)
+        elif all(_edited(a, b, run) for a, b in pairwise(same)) and _complains(seen, run):
+            self.open(
+                run, [seen.action], turn=same[2], first=same[0], loop=loop, copies=len(same), tool=None,
+                idents=seen.action.idents, pause=max(b - a for a, b in pairwise(same)) - 1, sure=6,
+                error=True,
+            )  # fmt: skip
+
+
+def _edited(after: int, before: int, run: Run) -> bool:
+    turns = (run.detector.at(t) for t in range(after + 1, before))
+    return any(tools.edits(c) and not c.error for s in turns if s is not None for c in s.action.calls)
+
+
+def _complains(seen: Seen, run: Run) -> bool:
+    text = run.plain(seen.action.calls[0])
+    return not (outcome.worked(text) or outcome.nothing(text) or text.isspace())

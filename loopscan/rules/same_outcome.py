@@ -1,0 +1,55 @@
+"""same-outcome: one tool, ever new arguments, always the same answer."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from loopscan.key import Action
+from loopscan.model import Call
+from loopscan.rules import outcome, tools
+from loopscan.rules.base import Rule, Run
+from loopscan.rules.streaks import EQUAL, Streak
+
+REWORDED: Final = 4
+OTHER: Final = 7
+_TELLING: Final = 30
+
+
+class SameOutcome(Rule):
+    """The same result for calls of one tool in a row: four where the arguments say the same in other words, else seven.
+
+    A result that only says that it worked is none: that is a batch. Without kinship of the arguments it has to be a
+    failure, nothing, or a longer text: six different doors that are shut are a finding. Dated at the third time.
+    """
+
+    NAME = "same-outcome"
+    __slots__ = ()
+
+    def streak(self, streak: Streak, action: Action, run: Run) -> None:
+        """A tool gave the same outcome again."""
+        if streak.like != EQUAL:
+            return
+        episode = streak.episodes.get(self.NAME)
+        if episode is not None:
+            self.extend(run, episode, streak.count)
+        elif streak.count >= REWORDED and len(streak.idents) >= 3 and self._tells(streak, action, run):
+            streak.episodes[self.NAME] = self.open(
+                run, [action], turn=streak.turns[2], first=streak.turns[0],
+                loop=hash(("same-outcome", streak.tool, run.plain(action.calls[0]))), copies=streak.count,
+                tool=streak.tool, pause=streak.pause, error=action.error,
+            )  # fmt: skip
+
+    def _tells(self, streak: Streak, action: Action, run: Run) -> bool:
+        text = run.plain(action.calls[0])
+        if outcome.worked(text) or (outcome.nothing(text) and not _asks(action.calls[0], text)):
+            return False
+        related = 2 * (streak.same_words + streak.reworded) >= streak.count - 1
+        needed = REWORDED if related else OTHER
+        if not streak.dense(needed) or streak.count < needed:
+            return False
+        return related or action.error or outcome.failing(text) or outcome.nothing(text) or len(text) >= _TELLING
+
+
+def _asks(call: Call, text: str) -> bool:
+    """Whether nothing as an answer means that nothing was found: a write that answers nothing went well."""
+    return tools.reads(call) or (not tools.kind(call.name) and bool(text.strip()))

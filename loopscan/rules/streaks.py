@@ -1,0 +1,201 @@
+"""Streaks: calls of one tool that got the same outcome one after the other, whatever was done in between.
+
+What the rules on drifting arguments have in common. A streak is told apart by how its outcomes are alike: equal (in
+full, or but for the words of the arguments, or failures but for numbers), alike in numbers only, or the same thing in
+other words.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from loopscan.episode import Episode
+from loopscan.model import JSON, MISSING, Call
+from loopscan.rules import outcome, wording
+from loopscan.rules.base import Run
+
+EQUAL: Final = 3
+NUMBERS: Final = 2
+WORDS: Final = 1
+
+GAP: Final = 8
+"""Turns between two calls of a streak at most."""
+_LONG: Final = 20_000
+
+
+@dataclass(slots=True)
+class Point:
+    """One call of a tool, worked out as far as it was compared."""
+
+    turn: int
+    call: Call
+    ident: int | None
+    _plain: str | None = None
+    _said: tuple[str, ...] | None = None
+    _content: tuple[frozenset[str], frozenset[str]] | None = None
+
+    def plain(self, run: Run) -> str:
+        """The text of its result."""
+        if self._plain is None:
+            self._plain = run.plain(self.call)
+        return self._plain
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        """The words of its arguments."""
+        if self._said is None:
+            self._said = wording.said(self.call.args)
+        return self._said
+
+    def content(self, run: Run) -> tuple[frozenset[str], frozenset[str]]:
+        """The content words of its arguments and of its result."""
+        if self._content is None:
+            self._content = wording.content(" ".join(self.said)), wording.content(self.plain(run))
+        return self._content
+
+
+@dataclass(slots=True)
+class Streak:
+    """`like`: how the outcomes are alike; `turns`: the first of its calls; `kins`: the same words / reworded pairs.
+
+    `series`: numbers of the results, where only they differ; `idents`: the different actions (at most 9 are kept).
+    """
+
+    tool: str
+    like: int
+    start: Point
+    turns: list[int]
+    count: int = 2
+    last: int = 0
+    pause: int = 0
+    same_words: int = 0
+    reworded: int = 0
+    recent: deque[int] = field(default_factory=lambda: deque(maxlen=8))
+    idents: set[int | None] = field(default_factory=set)
+    series: list[list[float]] = field(default_factory=list)
+    numbered: bool = False
+    episodes: dict[str, Episode] = field(default_factory=dict)
+
+    def dense(self, copies: int) -> bool:
+        """Whether the last `copies` calls lie close together."""
+        return len(self.recent) >= copies and self.recent[-1] - self.recent[-copies] <= 3 * copies
+
+    @property
+    def moving(self) -> bool:
+        """Whether a number of the results goes one way all along."""
+        return self.numbered and outcome.moving(self.series)
+
+
+@dataclass(slots=True)
+class Trail:
+    """The last call of one tool in a run, and the streak it is part of. `rules`: those that want each of its calls."""
+
+    tool: str
+    prose: bool
+    rules: tuple[Any, ...]
+    turn: int
+    call: Call
+    ident: int | None
+    streak: Streak | None = None
+    _point: Point | None = None
+
+    def put(self, turn: int, call: Call, ident: int | None) -> None:
+        """Take the tool's next call, which is unlike the one before."""
+        self.turn, self.call, self.ident, self._point, self.streak = turn, call, ident, None, None
+
+    def may_go_on(self, call: Call) -> bool:
+        """Cheap: whether the tool's next call can have the same outcome at all."""
+        first, second = self.call.result, call.result
+        if type(first) is not type(second) or first is MISSING:
+            return False
+        if type(first) is not str:
+            return first == second or (type(first) is dict and len(first) < 12 and first.keys() == second.keys())
+        if first == second or self.prose:
+            return True
+        return (first[:3] == second[:3] or first[-3:] == second[-3:]) and (
+            (len(first) < 300 and len(second) < 300) or -24 <= len(first) - len(second) <= 24
+        )
+
+    def push(self, turn: int, call: Call, ident: int | None, run: Run) -> Streak | None:
+        """Take the tool's next call, which may be alike; the streak it is part of."""
+        before = self._point or Point(self.turn, self.call, self.ident)
+        streak = self.streak
+        self.put(turn, call, ident)
+        point = self._point = Point(turn, call, ident)
+        like, kin = alike(before, point, run)
+        if not like or turn - before.turn > GAP:
+            return None
+        if streak is None or (streak.like == WORDS) != (like == WORDS):
+            streak = Streak(self.tool, like, before, [before.turn])
+            streak.recent.append(before.turn)
+            streak.idents.add(before.ident)
+            streak.series.append(_numbers(before, run))
+        else:
+            streak.count += 1
+            streak.like = min(streak.like, like)
+            streak.pause = max(streak.pause, turn - before.turn - 1)
+        self.streak = streak
+        _join(streak, point, like, kin, run)
+        return streak
+
+
+def talks(args: JSON) -> bool:
+    """Whether arguments hold prose: a text of several words."""
+    values = args.values() if isinstance(args, dict) else (args,)
+    return any(isinstance(v, str) and v.count(" ") >= 4 for v in values)
+
+
+def _join(streak: Streak, point: Point, like: int, kin: int, run: Run) -> None:
+    if len(streak.turns) < 4:
+        streak.turns.append(point.turn)
+    streak.last = point.turn
+    streak.recent.append(point.turn)
+    if len(streak.idents) < 9:
+        streak.idents.add(point.ident)
+    streak.same_words += kin == wording.SAME_WORDS
+    streak.reworded += kin == wording.REWORDED
+    if like == NUMBERS:
+        streak.numbered = True
+    streak.series.append(_numbers(point, run))
+    del streak.series[:-20]
+
+
+def _numbers(point: Point, run: Run) -> list[float]:
+    text = point.plain(run)
+    if len(text) > _LONG:
+        return []
+    own = frozenset(float(w) for w in point.said if w.isdecimal())
+    return outcome.numbers(text, own)
+
+
+def alike(before: Point, point: Point, run: Run) -> tuple[int, int]:
+    """How two calls of a tool are alike in their outcome (0 = not), and the kinship of their arguments."""
+    same_action = before.ident == point.ident and point.ident is not None
+    first, second = before.plain(run), point.plain(run)
+    if first == second:
+        return EQUAL, wording.SAME_WORDS if same_action else wording.kin(before.said, point.said)
+    if len(first) > _LONG or len(second) > _LONG:
+        return 0, 0
+    if same_action:
+        told = outcome.failing(second) and outcome.masked(first) == outcome.masked(second)
+        return (EQUAL, wording.SAME_WORDS) if told else (0, 0)
+    kin = wording.kin(before.said, point.said)
+    if outcome.masked(first) == outcome.masked(second):
+        if outcome.failing(second):
+            return EQUAL, kin
+        if kin == wording.SAME_WORDS and not outcome.names_files_apart(first, second):
+            return NUMBERS, kin
+    if kin == wording.SAME_WORDS and set(wording.words(first)) == set(wording.words(second)):
+        return EQUAL, kin
+    if wording.echo_free(first, second, before.said, point.said):
+        return EQUAL, kin
+    if kin == wording.REWORDED and _reworded(before, point, run):
+        return WORDS, kin
+    return 0, kin
+
+
+def _reworded(before: Point, point: Point, run: Run) -> bool:
+    (asked, answered), (asked_again, answered_again) = before.content(run), point.content(run)
+    return len(asked) >= 4 and wording.close(asked, asked_again) and wording.close(answered, answered_again)

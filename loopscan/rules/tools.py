@@ -1,0 +1,162 @@
+"""What a tool does, told by its name and, for shells, by the command: reads, writes, sends, runs a shell.
+
+Only for the rules that make episodes, never for the key of a turn. `[tools.NAME] mutates` overrides the guess.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final
+
+from loopscan.model import JSON, Call
+
+READS: Final = 1
+WRITES: Final = 2
+SENDS: Final = 4
+SHELL: Final = 8
+
+_READ: Final = frozenset(
+    "read get list ls search find grep glob query fetch lookup view show cat describe select status check inspect "
+    "browse visit recall load scan analyze analyse count stat head tail retrieve poll probe sql".split()
+)
+_WRITE: Final = frozenset(
+    "write edit create delete remove update replace patch insert append move rename set add save commit put upload "
+    "apply modify fix mkdir touch cp mv rm multiedit".split()
+)
+_SEND: Final = frozenset("send post reply notify tweet publish forward".split())
+_SEND_ALONE: Final = frozenset("message email mail sms comment".split())
+_SHELL: Final = frozenset("bash shell exec terminal cmd powershell sh zsh".split())
+_COMMANDS: Final = ("command", "cmd", "script", "code", "input")
+
+_WORDS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_SEGMENTS: Final = re.compile(r"\s*(?:&&|\|\||[;|\n])\s*")
+_LOOKS: Final = frozenset(
+    "ls cat head tail grep rg egrep find fd pwd which whereis type git sed wc stat file tree ps df du env printenv "
+    "whoami date id hostname uname sort uniq cut awk jq less more diff cmp echo printf true : test cd open goto "
+    "scroll_up scroll_down search_dir search_file find_file sleep column nl tac basename dirname realpath "
+    "readlink".split()
+)
+_GIT_LOOKS: Final = frozenset(
+    "status log diff show branch ls-files grep rev-parse blame remote describe reflog".split()
+)
+_IDLE: Final = frozenset(("echo", "printf", "true", ":", "#"))
+_EDITORS: Final = frozenset("edit insert append create str_replace submit".split())
+
+
+@lru_cache(maxsize=4096)
+def kind(name: str) -> int:
+    """Bits of `READS`, `WRITES`, `SENDS`, `SHELL` for a tool's name; 0 = not told by the name."""
+    words = [w.lower() for w in _WORDS.findall(name)]
+    if not words:
+        return 0
+    if not _SHELL.isdisjoint(words) or words[:2] == ["run", "command"]:
+        return SHELL
+    if not _SEND.isdisjoint(words) or words[0] in _SEND_ALONE:
+        return READS if words[0] in _READ else SENDS
+    for word in words:
+        if word in _READ:
+            return READS
+        if word in _WRITE:
+            return WRITES
+    return 0
+
+
+def command(args: JSON) -> str | None:
+    """The command line of a shell call."""
+    if isinstance(args, str):
+        return args
+    if isinstance(args, dict):
+        for name in _COMMANDS:
+            value = args.get(name)
+            if isinstance(value, str):
+                return value
+            if isinstance(value, list) and value and all(isinstance(v, str) for v in value):
+                return " ".join(value)
+    return None
+
+
+def _verbs(line: str) -> list[tuple[str, str]]:
+    """First word and rest of each command of a line, assignments and `sudo` skipped."""
+    found = []
+    for segment in _SEGMENTS.split(line.strip()):
+        words = segment.split()
+        while words and ("=" in words[0] or words[0] in ("sudo", "time", "command", "timeout")):
+            words = words[1:]
+        if words:
+            found.append((words[0], " ".join(words[1:])))
+    return found
+
+
+def only_looks(line: str) -> bool:
+    """Whether a command line changes nothing, as far as its words tell."""
+    if re.search(r"(?<![0-9&])>(?!&|\s*/dev/null)", line):
+        return False
+    for verb, rest in _verbs(line):
+        if verb not in _LOOKS:
+            return False
+        if verb == "git" and rest.partition(" ")[0] not in _GIT_LOOKS:
+            return False
+        if (verb == "sed" and re.search(r"(^|\s)-\w*i", rest)) or (
+            verb == "find" and re.search(r"-(delete|exec)", rest)
+        ):
+            return False
+    return True
+
+
+def says_only(line: str) -> bool:
+    """Whether a command line does nothing but say something (`echo`, `true`, `:`)."""
+    if ">" in line or "$(" in line or "`" in line or "$" in line:
+        return False
+    verbs = _verbs(line)
+    return all(verb in _IDLE or verb.startswith("#") for verb, _ in verbs)
+
+
+def reads(call: Call) -> bool:
+    """Whether a call asks for something and changes nothing."""
+    what = kind(call.name)
+    if what & SHELL:
+        line = command(call.args)
+        return line is not None and only_looks(line)
+    if what & READS:
+        return True
+    return isinstance(call.args, dict) and call.args.get("command") == "view"
+
+
+def changes(call: Call) -> bool:
+    """Whether a call may have changed something; a failed one changed nothing."""
+    return not call.error and not reads(call)
+
+
+def edits(call: Call) -> bool:
+    """Whether a call edits what it is pointed at: a writing tool, or an editor's command in a shell."""
+    what = kind(call.name)
+    if what & WRITES:
+        return not (isinstance(call.args, dict) and call.args.get("command") == "view")
+    if what & SHELL:
+        line = command(call.args)
+        return line is not None and line.partition(" ")[0] in _EDITORS
+    return False
+
+
+_PATHS: Final = (
+    "path",
+    "file_path",
+    "filepath",
+    "file",
+    "filename",
+    "file_name",
+    "uri",
+    "notebook_path",
+    "target_file",
+)
+
+
+def path_of(args: JSON) -> str | None:
+    """The file a call is pointed at."""
+    if isinstance(args, dict):
+        for name in _PATHS:
+            value = args.get(name)
+            if isinstance(value, str):
+                return value
+    return None

@@ -1,0 +1,107 @@
+"""Words of arguments, results and texts: whether two are the same words, the same thing in other words, or neither."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from loopscan.decode import embedded
+from loopscan.model import JSON
+
+_WORD: Final = re.compile(r"\w+")
+_MOST: Final = 4000
+_NO_WORDS: Final = frozenset(("true", "false", "null", "none"))
+
+COUNTERS: Final = frozenset(
+    "thoughtnumber thought_number totalthoughts total_thoughts step_number stepnumber attempt attempts iteration round "
+    "retry retries try nonce seed timestamp ts request_id requestid call_id callid tool_call_id toolcallid "
+    "next_thought_needed nextthoughtneeded".split()
+)
+"""Arguments that count or stamp the call itself."""
+WHYS: Final = frozenset(
+    "reason explanation thought thoughts thinking rationale justification monologue intent purpose label description "
+    "ref toolsummary summary_of_action security_risk".split()
+)
+"""Arguments that say why, or under which passing handle, something is done: they count only where they stand alone."""
+
+STOP: Final = frozenset(
+    "a an the and or but if of to in on at by for with from as is are was were be been being it its this that these "
+    "those i i'm i'll we you he she they me my our your will would shall should can could may might must do does did "
+    "done now then so just also too again please let us go going have has had not no yes there here what which who "
+    "when where how whether ll s t m re ve d".split()
+)
+
+
+def _leaves(value: JSON) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for key in sorted(value):
+            yield from _leaves(value[key])
+    elif isinstance(value, list):
+        for item in value:
+            yield from _leaves(item)
+    elif value is not None and not isinstance(value, bool):
+        yield str(value)
+
+
+def said(args: JSON) -> tuple[str, ...]:
+    """The words of a call's arguments in order, without those that say nothing of the action."""
+    if isinstance(args, str):
+        inner = embedded(args)
+        args = args if inner is None else inner
+    if isinstance(args, dict):
+        kept = {k: v for k, v in args.items() if k.lower() not in COUNTERS}
+        bare = {k: v for k, v in kept.items() if k.lower() not in WHYS}
+        args = bare or kept or args
+    found: list[str] = []
+    size = 0
+    for leaf in _leaves(args):
+        found += _WORD.findall(leaf[: _MOST - size].lower())
+        size += len(leaf)
+        if size >= _MOST:
+            break
+    return tuple(found)
+
+
+SAME_WORDS: Final = 2
+REWORDED: Final = 1
+
+
+def kin(first: tuple[str, ...], second: tuple[str, ...]) -> int:
+    """`SAME_WORDS` (order, copies, punctuation and flags apart), `REWORDED`, or 0 for other things.
+
+    One word in the place of another is no rewording: that is how a batch goes through its items.
+    """
+    a, b = set(first) - _NO_WORDS, set(second) - _NO_WORDS
+    if a == b:
+        return SAME_WORDS
+    if not a or not b or 2 * len(a & b) < min(len(a), len(b)):
+        return 0
+    if len(first) == len(second) and 3 * sum(x != y for x, y in zip(first, second, strict=True)) <= len(first) + 2:
+        return 0
+    return REWORDED
+
+
+def words(text: str) -> list[str]:
+    """The words of a text, lower case."""
+    return _WORD.findall(text[:_MOST].lower())
+
+
+def content(text: str) -> frozenset[str]:
+    """The words of a text that carry its meaning."""
+    return frozenset(w for w in words(text) if w not in STOP and not w.isdigit())
+
+
+def close(first: frozenset[str], second: frozenset[str]) -> bool:
+    """Whether two sets of content words say the same: most of the smaller is in the larger."""
+    small = min(len(first), len(second))
+    return small >= 3 and 5 * len(first & second) >= 3 * small
+
+
+def echo_free(first: str, second: str, args: tuple[str, ...], others: tuple[str, ...]) -> bool:
+    """Whether two results are the same but for the words in which their arguments differ."""
+    apart = set(args) ^ set(others)
+    a, b = ([w for w in words(t) if w not in apart] for t in (first, second))
+    return len(a) >= 2 and a == b
