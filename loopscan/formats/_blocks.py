@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from loopscan.decode import canonical
-from loopscan.formats._fields import identity, items, mapping
+from loopscan.formats._fields import identity, items, mapping, word
 from loopscan.model import JSON, Call, Turn
 
 _CALLS: Final = ("tool_use", "toolCall", "server_tool_use")
@@ -20,7 +20,7 @@ def fill(turn: Turn, content: JSON) -> None:
         kind = block.get("type")
         if kind in _CALLS:
             call = Call(
-                str(block.get("name")), block.get("input", block.get("arguments")), id=identity(block.get("id"))
+                word(block.get("name")), block.get("input", block.get("arguments")), id=identity(block.get("id"))
             )
             turn.calls.append(call)
             written += len(call.name) + len(canonical(call.args))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 from loopscan.decode import canonical
-from loopscan.formats._fields import identity, items, mapping, result_of_blocks, text_or_none
+from loopscan.formats._fields import identity, items, mapping, result_of_blocks, text_or_none, word
 from loopscan.model import JSON, MISSING, Call, Turn
 
 REPLY_ROLES: Final = ("assistant", "model", "ai", "gpt", "bot", "agent")
@@ -96,7 +96,7 @@ def _block(turn: Turn, value: JSON) -> str:
         if call is not None:
             call.result, call.error = result_of_blocks(block.get("content")), _is_error(block)
     else:
-        return next((str(block[k]) for k in ("text", "refusal", "content") if isinstance(block.get(k), str)), "")
+        return next((word(block[k]) for k in ("text", "refusal", "content") if isinstance(block.get(k), str)), "")
     return ""
 
 

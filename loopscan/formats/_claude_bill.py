@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from loopscan.blob import Blob
 from loopscan.decode import canonical
-from loopscan.formats._fields import count, dollars, items, mapping
+from loopscan.formats._fields import count, dollars, items, mapping, word
 from loopscan.formats._usage import usage_of
 from loopscan.model import JSON, Turn, Usage
 from loopscan.skips import Skips
@@ -65,7 +65,7 @@ class _Sends:
         usage = usage_of(message.get("usage"))
         if usage is None or message.get("model") == "<synthetic>":
             return
-        self.latest = str(message.get("id"))
+        self.latest = word(message.get("id"))
         self.usage.setdefault(self.latest, usage).merge(usage)
         if line.get("parent_tool_use_id"):
             self.agents.add(self.latest)
@@ -103,7 +103,7 @@ def bills_of(blob: Blob) -> list[Bill]:
 
 
 def _bill(line: dict[str, JSON], sends: _Sends, paid: dict[str, float]) -> Bill:
-    total, session = dollars(line.get("total_cost_usd")), str(line.get("session_id"))
+    total, session = dollars(line.get("total_cost_usd")), word(line.get("session_id"))
     usd = None
     if total is not None:  # the total of a session goes on from one result to the next
         before = paid.get(session, 0.0)
@@ -125,7 +125,7 @@ def written_in(block: dict[str, JSON]) -> int:
     """Characters of a content block that the model wrote."""
     kind = block.get("type")
     if kind in ("tool_use", "server_tool_use"):
-        return len(str(block.get("name"))) + len(canonical(block.get("input")))
+        return len(word(block.get("name"))) + len(canonical(block.get("input")))
     words = block.get(kind) if kind in ("text", "thinking") else None
     return len(words) if isinstance(words, str) else 0
 

@@ -9,7 +9,7 @@ from loopscan.decode import canonical
 from loopscan.formats import Scan
 from loopscan.formats._cline_text import calls_in, failed, results_in, texts_of, words_of_user
 from loopscan.formats._cline_ui import Panel, Request
-from loopscan.formats._fields import count, dollars, identity, items, mapping, result_of_blocks, when
+from loopscan.formats._fields import count, dollars, identity, items, mapping, result_of_blocks, when, word
 from loopscan.model import JSON, MISSING, Call, End, Event, Turn, Usage
 
 _EMPTY: Final = "Failure: I did not provide a response."
@@ -89,10 +89,10 @@ class Talk:
         turn.written = len(words)
         for block in map(mapping, items(message.get("content"))):
             if block.get("type") == "tool_use":
-                turn.calls.append(Call(str(block.get("name")), block.get("input"), id=identity(block.get("id"))))
+                turn.calls.append(Call(word(block.get("name")), block.get("input"), id=identity(block.get("id"))))
                 turn.written += len(turn.calls[-1].name) + len(canonical(turn.calls[-1].args))
             elif block.get("type") in ("thinking", "reasoning"):
-                turn.written += len(str(block.get("thinking") or block.get("text") or ""))
+                turn.written += len(word(block.get("thinking") or block.get("text") or ""))
         turn.text = words
         if not turn.calls:
             turn.calls, turn.text = calls_in(words)

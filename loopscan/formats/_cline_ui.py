@@ -13,7 +13,7 @@ from typing import Final
 from loopscan.decode import canonical, embedded
 from loopscan.formats._cline_text import without_details
 from loopscan.formats._endings import NOTE, state_of
-from loopscan.formats._fields import count, dollars, identity, mapping, when
+from loopscan.formats._fields import count, dollars, identity, mapping, when, word
 from loopscan.model import JSON, MISSING, Call, End, Event, Turn, Usage
 
 _STATES: Final = {
@@ -57,7 +57,7 @@ class Panel:
 
 def kind_of(row: dict[str, JSON]) -> str:
     """What a row shows."""
-    return str(row.get(str(row.get("type"))))
+    return word(row.get(word(row.get("type"))))
 
 
 def panel_of(rows: list[JSON]) -> Panel:
@@ -83,7 +83,7 @@ def panel_of(rows: list[JSON]) -> Panel:
 
 
 def _request(row: dict[str, JSON], line: int) -> Request:
-    info = mapping(embedded(str(row.get("text"))))
+    info = mapping(embedded(word(row.get("text"))))
     model = identity(mapping(row.get("modelInfo")).get("modelId"))
     request = Request(line, when(row.get("ts")), _usage(info), model)
     reason, words = identity(info.get("cancelReason")), identity(info.get("streamingFailedMessage"))
@@ -144,11 +144,11 @@ def _show(turn: Turn, kind: str, text: JSON) -> None:
         turn.text = f"{turn.text}\n{words}" if turn.text else words
         turn.written = (turn.written or 0) + len(words)
     elif kind == "tool" and inner:
-        call = Call(str(inner.pop("tool", kind)), inner)
+        call = Call(word(inner.pop("tool", kind)), inner)
     elif kind == "command":
         call = Call("execute_command", {"command": words})
     elif kind in ("use_mcp_server", "browser_action"):
-        call = Call(str(inner.get("toolName") or kind), inner or words)
+        call = Call(word(inner.get("toolName") or kind), inner or words)
     elif kind == "completion_result" and words:
         call = Call("attempt_completion", {"result": words})
     elif kind in _RESULTS and turn.calls:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from loopscan.decode import canonical, embedded
-from loopscan.formats._fields import count, identity, items, mapping, result_of_blocks
+from loopscan.formats._fields import count, identity, items, mapping, result_of_blocks, word
 from loopscan.model import JSON, MISSING, Call
 
 CALLS: Final = frozenset(
@@ -110,14 +110,14 @@ def mirrored(event: dict[str, JSON]) -> tuple[str | None, bool, JSON]:
         or "Err" in result
         or result.get("isError") is True
         or mapping(result.get("Ok")).get("isError") is True
-        or (code is not None and str(code) not in ("0", "None"))
+        or (code is not None and word(code) not in ("0", "None"))
     )
     return call_id, bad, event.get("results", MISSING)
 
 
 def inner_call(item: dict[str, JSON]) -> Call | None:
     """The call behind a done item of a script (`item_completed`), with its result; None for any other item."""
-    made = _INNER.get(str(item.get("type")))
+    made = _INNER.get(word(item.get("type")))
     if made is None or item.get("source") == "user_shell":
         return None
     name, args, result = made(item)

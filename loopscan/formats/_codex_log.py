@@ -13,7 +13,7 @@ from loopscan.formats._codex_items import CALLS, OUTPUTS, call_of, inner_call, m
 from loopscan.formats._codex_replay import Line, is_subagent, parent_of
 from loopscan.formats._codex_turns import SCRIPT, Thread, Turns
 from loopscan.formats._codex_usage import Meter, usage_of
-from loopscan.formats._fields import count, identity, mapping, text_of_blocks, text_or_none, when
+from loopscan.formats._fields import count, identity, mapping, text_of_blocks, text_or_none, when, word
 from loopscan.model import JSON, Event, Turn, Usage
 
 _OTHER_RECORDS: Final = frozenset(
@@ -101,7 +101,7 @@ class Log:
             thread.labels = {"agent": agent} if agent else None
 
     def _item(self, item: dict[str, JSON], number: int, time: float | None) -> None:
-        kind, turns = str(item.get("type")), self.turns
+        kind, turns = word(item.get("type")), self.turns
         if kind in OUTPUTS:
             turns.result(identity(item.get("call_id")), *output_of(item))
         elif kind == "reasoning":
@@ -128,7 +128,7 @@ class Log:
             self.turns.prompted(number)  # the first generation has no event for it
 
     def _event(self, event: dict[str, JSON], number: int, time: float | None) -> None:
-        kind, turns = str(event.get("type")), self.turns
+        kind, turns = word(event.get("type")), self.turns
         if kind == "token_count":
             self._count(mapping(event.get("info")), number, time)
         elif kind == "item_completed":

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from loopscan.formats._fields import count, identity, mapping, when
+from loopscan.formats._fields import count, identity, mapping, when, word
 from loopscan.model import JSON
 
 Line = tuple[int, str, dict[str, JSON], dict[str, JSON]]
@@ -39,7 +39,7 @@ def turn_id(payload: dict[str, JSON]) -> str | None:
     """The id of the user turn that a record belongs to."""
     for holder in (payload, payload.get("internal_chat_message_metadata_passthrough"), payload.get("metadata")):
         if isinstance(holder, dict) and isinstance(holder.get("turn_id"), str):
-            return str(holder["turn_id"])
+            return word(holder["turn_id"])
     return None
 
 

@@ -12,7 +12,7 @@ from loopscan.blob import Blob
 from loopscan.decode import canonical
 from loopscan.formats import Scan
 from loopscan.formats._assembly import Assembly
-from loopscan.formats._fields import count, identity, items, mapping, text_or_none, when
+from loopscan.formats._fields import count, identity, items, mapping, text_or_none, when, word
 from loopscan.model import JSON, MISSING, Call, End, Event, Turn, Usage
 
 _NOISE: Final = (
@@ -61,7 +61,7 @@ class Log:
 
     def event(self, event: dict[str, JSON], data: dict[str, JSON], number: int) -> None:
         """Take an event."""
-        kind = str(event.get("type"))
+        kind = word(event.get("type"))
         handle = _HANDLERS.get(kind)
         if handle is not None:
             handle(self, event, data, number)

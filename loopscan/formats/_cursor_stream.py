@@ -11,7 +11,7 @@ from typing import Final
 
 from loopscan.decode import canonical
 from loopscan.formats._assembly import Assembly
-from loopscan.formats._fields import identity, mapping, text_of_blocks
+from loopscan.formats._fields import identity, mapping, text_of_blocks, word
 from loopscan.model import JSON, MISSING, Call, Event, Turn
 
 _CLOCKS: Final = frozenset({"executionTime", "localExecutionTimeMs", "terminalId", "shellId", "fileLocation"})
@@ -78,9 +78,9 @@ def _told(payload: dict[str, JSON]) -> tuple[str, JSON, JSON, bool]:
     body = mapping(payload.get(key))
     name, args = key.removesuffix("ToolCall"), body.get("args")
     if key == "function":
-        name, args = str(body.get("name")), body.get("arguments")
+        name, args = word(body.get("name")), body.get("arguments")
     elif key == "mcpToolCall":
-        name = str(mapping(args).get("toolName") or mapping(args).get("name") or name)
+        name = word(mapping(args).get("toolName") or mapping(args).get("name") or name)
         args = mapping(args).get("args")
     if "result" not in body:
         return name, args, MISSING, False

@@ -10,7 +10,7 @@ import re
 from typing import Final
 
 from loopscan.decode import canonical
-from loopscan.formats._fields import count, identity, items, mapping
+from loopscan.formats._fields import count, identity, items, mapping, word
 from loopscan.model import JSON, MISSING, Call, Usage
 
 _PROCESS: Final = re.compile(r"\n?(?:Process Group PGID|Background PIDs): [^\n]*")
@@ -31,7 +31,7 @@ def text_of(content: JSON, thoughts: bool = False) -> str:
 def calls_of(content: JSON) -> list[Call]:
     """The function calls among the parts."""
     found = [mapping(p["functionCall"]) for p in parts(content) if "functionCall" in p]
-    return [Call(str(c.get("name")), c.get("args"), id=identity(c.get("id"))) for c in found]
+    return [Call(word(c.get("name")), c.get("args"), id=identity(c.get("id"))) for c in found]
 
 
 def results_of(content: JSON) -> list[tuple[str | None, JSON, bool]]:

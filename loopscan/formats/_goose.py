@@ -13,7 +13,7 @@ from typing import Final
 from loopscan.decode import canonical
 from loopscan.formats import Scan
 from loopscan.formats._assembly import Assembly
-from loopscan.formats._fields import count, dollars, identity, items, mapping, text_of_blocks, when
+from loopscan.formats._fields import count, dollars, identity, items, mapping, text_of_blocks, when, word
 from loopscan.model import JSON, MISSING, Call, End, Event, Turn, Usage
 
 _REQUESTS: Final = ("toolRequest", "frontendToolRequest")
@@ -98,7 +98,7 @@ class Conversation:
     def _assistant(self, message: dict[str, JSON], blocks: list[dict[str, JSON]], number: int) -> list[Event]:
         kinds = {identity(b.get("type")) for b in blocks}
         text = text_of_blocks([b for b in blocks if b.get("type") == "text"])
-        notice = " ".join(str(b.get("msg")) for b in blocks if b.get("type") == "systemNotification")
+        notice = " ".join(word(b.get("msg")) for b in blocks if b.get("type") == "systemNotification")
         if kinds == {"text"} and text.startswith(_CAPPED):
             return self._end("turn_cap", text, message, number)
         if kinds == {"text"} and text.endswith(_STOPPED):
@@ -157,18 +157,18 @@ class Conversation:
             if kind in _REQUESTS:
                 self._call(turn, block, message)
             elif kind == "text":
-                words = str(block.get("text") or "")
+                words = word(block.get("text") or "")
                 turn.text = f"{turn.text}{words}" if same or not turn.text else f"{turn.text}\n{words}"
                 turn.written = (turn.written or 0) + len(words)
             elif kind in ("thinking", "reasoning"):
-                turn.written = (turn.written or 0) + len(str(block.get("thinking") or block.get("text") or ""))
+                turn.written = (turn.written or 0) + len(word(block.get("thinking") or block.get("text") or ""))
             elif kind not in _NOTICES:
                 self.scan.skips.unknown_type("goose", kind)
 
     def _call(self, turn: Turn, block: dict[str, JSON], message: dict[str, JSON]) -> None:
         asked = mapping(block.get("toolCall"))
         value = mapping(asked.get("value"))
-        call = Call(str(value.get("name") or "unreadable call"), value.get("arguments"), id=identity(block.get("id")))
+        call = Call(word(value.get("name") or "unreadable call"), value.get("arguments"), id=identity(block.get("id")))
         if asked.get("status") == "error":
             call.result, call.error = asked.get("error"), True
         turn.calls.append(call)
@@ -182,7 +182,7 @@ def _result(given: dict[str, JSON]) -> tuple[JSON, bool]:
     """What a tool returned to the model; blocks meant for the user only are left out."""
     if given.get("status") == "error" or "error" in given:
         error = given.get("error")
-        return (MISSING if _KILLED in str(error) else error), True
+        return (MISSING if _KILLED in word(error) else error), True
     value = given.get("value")
     blocks = [mapping(b) for b in items(mapping(value).get("content") if isinstance(value, dict) else value)]
     shown = [

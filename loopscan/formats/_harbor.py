@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Final
 
-from loopscan import decode
 from loopscan.blob import Blob
+from loopscan.formats._beside import UNREADABLE, named, value_of
 from loopscan.formats._fields import mapping
 from loopscan.formats._harness import note, stop_state
 from loopscan.model import JSON
@@ -21,8 +21,8 @@ _MORE: Final = 1000
 def _document(path: Path) -> dict[str, JSON]:
     """A JSON object on disk, {} if there is none."""
     try:
-        return mapping(decode.loads(path.read_bytes()))
-    except (OSError, decode.BadJSON):
+        return mapping(value_of(path))
+    except UNREADABLE:
         return {}
 
 
@@ -31,11 +31,11 @@ def continuations(blob: Blob, doc: dict[str, JSON], skips: Skips) -> Iterator[di
     seen: set[str] = set()
     while blob.path is not None and len(seen) < _MORE:
         name = doc.get("continued_trajectory_ref")
-        if not isinstance(name, str) or not name or PurePath(name).name != name or name in seen:
+        if not isinstance(name, str) or name in seen:
             return
         seen.add(name)
-        path = blob.path.parent / name
-        if path.name == blob.path.name or not path.is_file():
+        path = named(blob.path.parent, name)
+        if path is None or name == blob.path.name:
             return
         doc = _document(path)
         if not isinstance(doc.get("steps"), list):

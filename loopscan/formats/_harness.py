@@ -11,7 +11,7 @@ from loopscan.decode import canonical
 from loopscan.formats import Scan
 from loopscan.formats import _usage as provider
 from loopscan.formats._endings import state_of
-from loopscan.formats._fields import count, dollars, identity, items, mapping
+from loopscan.formats._fields import count, dollars, identity, items, mapping, word
 from loopscan.model import JSON, MISSING, Call, Turn, Usage
 from loopscan.skips import Skips
 
@@ -44,7 +44,7 @@ def calls_of(message: dict[str, JSON]) -> list[Call]:
     for item in map(mapping, items(message.get("tool_calls"))):
         inner = mapping(item.get("function")) or item
         name = inner.get("name") or item.get("function")
-        calls.append(Call(str(name), inner.get("arguments"), id=identity(item.get("id"))))
+        calls.append(Call(word(name), inner.get("arguments"), id=identity(item.get("id"))))
     return calls
 
 

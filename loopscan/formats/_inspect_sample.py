@@ -8,7 +8,17 @@ from typing import Final
 
 from loopscan.formats import Scan
 from loopscan.formats._assembly import Assembly
-from loopscan.formats._fields import count, dollars, identity, items, mapping, result_of_blocks, text_of_blocks, when
+from loopscan.formats._fields import (
+    count,
+    dollars,
+    identity,
+    items,
+    mapping,
+    result_of_blocks,
+    text_of_blocks,
+    when,
+    word,
+)
 from loopscan.formats._harness import answer, calls_of, spoken
 from loopscan.model import JSON, MISSING, Event, Turn, Usage
 
@@ -57,12 +67,12 @@ class Sample:
 
     def _feed(self, events: list[JSON], root: _Span, depth: int = 0) -> Iterator[Event]:
         for event in map(mapping, events):
-            kind, span = str(event.get("event")), self.spans.get(identity(event.get("span_id")) or "", root)
+            kind, span = word(event.get("event")), self.spans.get(identity(event.get("span_id")) or "", root)
             if kind == "span_begin":
                 self._begin(event, root)
             elif kind == "step":
                 self.scoring += event.get("type") == "scorer" and {"begin": 1, "end": -1}.get(
-                    str(event.get("action")), 0
+                    word(event.get("action")), 0
                 )
             elif kind == "model" and span.run is not None and not self.scoring and event.get("role") != "grader":
                 yield from self.assembly.open(self._turn(event, span, span.run))
@@ -79,7 +89,7 @@ class Sample:
 
     def _begin(self, event: dict[str, JSON], root: _Span) -> None:
         """A span begins: an agent inside another agent or a tool, or model calls of a tool, are runs of their own."""
-        own, kind = identity(event.get("id")), str(event.get("type") or "")
+        own, kind = identity(event.get("id")), word(event.get("type") or "")
         if own is None:
             return
         above = self.spans.get(identity(event.get("parent_id")) or "", root)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from loopscan.formats._chat import Result, add_call, add_reply
-from loopscan.formats._fields import identity, items, mapping, result_of_blocks, text_or_none
+from loopscan.formats._fields import identity, items, mapping, result_of_blocks, text_or_none, word
 from loopscan.model import JSON, MISSING, Call, Turn
 
 _ARGS: Final = ("arguments", "input", "action", "code", "queries", "operation")
@@ -33,12 +33,12 @@ def is_known(kind: str) -> bool:
 
 def add_item(turn: Turn, item: dict[str, JSON]) -> None:
     """Put a call, a message or reasoning into the turn of its reply."""
-    kind = str(item.get("type", "message"))
+    kind = word(item.get("type", "message"))
     if kind == "message":
         add_reply(turn, item)
     elif kind == "reasoning":
         parts = [*items(item.get("summary")), *items(item.get("content"))]
-        turn.written = (turn.written or 0) + sum(len(str(mapping(p).get("text") or "")) for p in parts)
+        turn.written = (turn.written or 0) + sum(len(word(mapping(p).get("text") or "")) for p in parts)
     else:
         name = text_or_none(item.get("name")) or kind.removesuffix("_call")
         args = next((item[k] for k in _ARGS if item.get(k) is not None), None)

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from loopscan.decode import canonical
+from loopscan.formats._fields import word
 from loopscan.model import JSON
 
 _FLEETING: Final = frozenset({"cache_control", "status", "annotations", "logprobs"})
@@ -31,9 +32,9 @@ def mark(message: JSON) -> int:
     content, calls = message.get("content"), message.get("tool_calls") or message.get("function_call")
     return hash(
         (
-            str(message["role"]),
+            word(message["role"]),
             hash(content) if type(content) is str else _mark_content(content),
-            str(message.get("tool_call_id")),
+            word(message.get("tool_call_id")),
             canonical(calls) if calls else None,
         )
     )
@@ -54,7 +55,7 @@ def _mark_block(block: JSON) -> int:
     if not isinstance(block, dict):
         return hash(canonical(block))
     if isinstance(text := block.get("text"), str):
-        return hash((str(block.get("type")), text))
+        return hash((word(block.get("type")), text))
     rest = {k: v for k, v in block.items() if k not in _FLEETING and v is not None and k not in ("content", "output")}
     content = block.get("content", block.get("output"))
     return hash((canonical(rest), _mark_content(content)))

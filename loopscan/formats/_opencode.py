@@ -11,7 +11,7 @@ from typing import Final
 
 from loopscan.decode import canonical
 from loopscan.formats import Scan
-from loopscan.formats._fields import count, dollars, identity, mapping, result_of_blocks, when
+from loopscan.formats._fields import count, dollars, identity, mapping, result_of_blocks, when, word
 from loopscan.model import JSON, MISSING, Call, End, Event, Turn, Usage
 
 FORMAT: Final = "opencode"
@@ -94,7 +94,7 @@ def _leads_on(turn: Turn) -> bool:
 
 def call(name: JSON, call_id: JSON, state: dict[str, JSON]) -> Call:
     """A tool part: the call and, unless it is still open or was killed, its result."""
-    made = Call(str(name), state.get("input"), id=identity(call_id))
+    made = Call(word(name), state.get("input"), id=identity(call_id))
     status, extra, error = identity(state.get("status")), mapping(state.get("metadata")), state.get("error")
     words = error.get("message") if isinstance(error, dict) else error
     if status in _OPEN or extra.get("interrupted") is True or (isinstance(words, str) and words in _KILLED):

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from loopscan import decode
 from loopscan.blob import Blob
+from loopscan.formats._beside import UNREADABLE, value_of
 from loopscan.formats._fields import identity, mapping
 from loopscan.model import JSON
 from loopscan.skips import Skips
@@ -35,8 +35,8 @@ class Folder:
         """The events with their numbers, from 1. A damaged file is a skip."""
         for number, path in enumerate(self.files, 1):
             try:
-                yield number, decode.loads(path.read_bytes())
-            except (OSError, decode.BadJSON) as err:
+                yield number, value_of(path)
+            except UNREADABLE as err:
                 skips.add(str(path), None, f"unreadable event: {err}")
 
 
@@ -69,6 +69,6 @@ def folder_of(blob: Blob) -> Folder | None:
 
 def _state(path: Path) -> dict[str, JSON]:
     try:
-        return mapping(decode.loads(path.read_bytes()))
-    except (OSError, decode.BadJSON):
+        return mapping(value_of(path))
+    except UNREADABLE:
         return {}

@@ -8,7 +8,7 @@ from itertools import islice
 from loopscan.blob import Blob, Head
 from loopscan.decode import BadJSON, embedded, loads
 from loopscan.formats import Scan
-from loopscan.formats._fields import mapping, result_of_blocks
+from loopscan.formats._fields import mapping, result_of_blocks, word
 from loopscan.formats._otel_span import RawSpan
 from loopscan.formats._otel_traces import Traces
 from loopscan.formats._otlp import raw_span, records
@@ -37,7 +37,7 @@ def _no_span(record: JSON, blob: Blob, number: int, scan: Scan, format_name: str
     fields = mapping(record)
     signal = next((k for k in fields if k in ("resourceLogs", "resourceMetrics", "scopeLogs", "scopeMetrics")), None)
     if signal is None and fields.get("type") not in (None, "span"):
-        signal = str(fields["type"])[:40]
+        signal = word(fields["type"])[:40]
     if signal is not None:
         scan.skips.unknown_type(format_name, signal)
     else:

@@ -16,6 +16,8 @@ from loopscan.formats._fields import identity, items, mapping
 from loopscan.model import JSON, MISSING, Call
 
 _CALL_IDS: Final = ("call_id", "tool_call_id", "toolCallId", "toolUseId", "tool_use_id", "id")
+_DEPTH: Final = 24
+"""Levels of names that mean something; below, a value stays as it is."""
 _NAMES: Final = ("name", "toolName")
 _ARGS: Final = ("arguments", "args", "input")
 _RESULTS: Final = ("response", "result", "output", "content")
@@ -65,7 +67,7 @@ def unflattened(leaves: Iterable[tuple[str, JSON]]) -> JSON:
     for path, value in leaves:
         node = tree
         *way, last = path.split(".")
-        for part in way[:24]:
+        for part in way[:_DEPTH]:
             inner = node.get(part)
             if not isinstance(inner, dict):
                 inner = node[part] = {}
@@ -74,12 +76,12 @@ def unflattened(leaves: Iterable[tuple[str, JSON]]) -> JSON:
     return _listed(tree)
 
 
-def _listed(node: JSON) -> JSON:
-    if not isinstance(node, dict):
+def _listed(node: JSON, depth: int = 0) -> JSON:
+    if not isinstance(node, dict) or depth > _DEPTH:
         return node
     if node and all(k.isdecimal() for k in node):
-        return [_listed(node[k]) for k in sorted(node, key=lambda k: (len(k), k))]
-    return {k: _listed(v) for k, v in node.items()}
+        return [_listed(node[k], depth + 1) for k in sorted(node, key=lambda k: (len(k), k))]
+    return {k: _listed(v, depth + 1) for k, v in node.items()}
 
 
 def messages_of(value: JSON) -> list[JSON]:

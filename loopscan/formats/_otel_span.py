@@ -8,7 +8,7 @@ from typing import Final
 
 from loopscan.decode import embedded
 from loopscan.formats import _otel_attributes as names
-from loopscan.formats._fields import identity, items, mapping
+from loopscan.formats._fields import identity, items, mapping, word
 from loopscan.formats._otel_attributes import Attributes, Kind, first, named
 from loopscan.formats._otel_messages import MODEL_ROLES, Answer, Said, answers, decoded, messages_of, said, unflattened
 from loopscan.formats._otel_usage import usage_of
@@ -215,7 +215,7 @@ def _event_messages(raw: RawSpan, keys: tuple[str, ...]) -> list[JSON]:
     output = keys is names.OUTPUT
     found: list[JSON] = []
     old = [
-        (str(e.get("event.name")), e)
+        (word(e.get("event.name")), e)
         for e in items(decoded(raw.attributes.get(names.MESSAGE_EVENTS)))
         if isinstance(e, dict)
     ]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from loopscan.formats._fields import identity, items, mapping, when
+from loopscan.formats._fields import identity, items, mapping, when, word
 from loopscan.formats._otel_attributes import Attributes, wanted
 from loopscan.formats._otel_span import RawSpan
 from loopscan.model import JSON
@@ -131,7 +131,7 @@ def _value(typed: JSON, depth: int = _DEPTH) -> JSON:
                 return [_value(v, depth - 1) for v in items(mapping(value).get("values"))]
             case "kvlistValue" | "kvlist_value":
                 pairs = [mapping(p) for p in items(mapping(value).get("values"))]
-                return {str(p.get("key")): _value(p.get("value"), depth - 1) for p in pairs}
+                return {word(p.get("key")): _value(p.get("value"), depth - 1) for p in pairs}
             case _:
                 return value
     return None
@@ -146,5 +146,5 @@ def _events(value: JSON) -> list[tuple[str, Attributes]]:
             if isinstance(attributes, list):
                 pairs = [mapping(a) for a in attributes]
                 attributes = {p["key"]: _value(p.get("value")) for p in pairs if isinstance(p.get("key"), str)}
-            found.append((str(event.get("name")), {k: v for k, v in mapping(attributes).items() if v is not None}))
+            found.append((word(event.get("name")), {k: v for k, v in mapping(attributes).items() if v is not None}))
     return found

@@ -21,6 +21,7 @@ from loopscan.formats._fields import (
     result_of_blocks,
     text_or_none,
     when,
+    word,
 )
 from loopscan.formats._session import Session, run_of_file
 from loopscan.model import JSON, MISSING, Event, Turn, Usage
@@ -122,7 +123,7 @@ class _Log:
             self.session.compacted = True
         elif kind == "custom":
             self._custom(entry, number)
-        elif str(kind) not in _ENTRIES:
+        elif word(kind) not in _ENTRIES:
             self.scan.skips.unknown_type(self.format, kind)
         return []
 
@@ -137,7 +138,7 @@ class _Log:
 
     def _custom(self, entry: dict[str, JSON], number: int) -> None:
         if entry.get("customType") == "openclaw:prompt-error":
-            fault = str(mapping(entry.get("data")).get("error"))
+            fault = word(mapping(entry.get("data")).get("error"))
             state = "aborted" if "abort" in fault.lower() else state_of(fault)
             self.session.ends(state, fault, number, when(entry.get("timestamp")))
 
@@ -152,7 +153,7 @@ class _Log:
             # a message between answered calls and the next turn steers the run, it starts none
             if says(message.get("content"), ()) and not self.session.between_turns:
                 return self.session.ask(identity(entry.get("id")) or number)
-        elif str(role) not in _ROLES:
+        elif word(role) not in _ROLES:
             self.scan.skips.unknown_type(self.format, f"role {role}")
         return []
 
@@ -179,7 +180,7 @@ class _Log:
         if not turn.calls and (stop == "error" or (stop == "aborted" and turn.text is None)):
             turn.failed, turn.fault = True, MISSING if stop == "aborted" else fault
         ready = self.session.answer(turn)
-        state = state_of(str(fault)) if stop == "error" else _STOPS.get(stop) if isinstance(stop, str) else None
+        state = state_of(word(fault)) if stop == "error" else _STOPS.get(stop) if isinstance(stop, str) else None
         if state is not None:
             note = f"stopReason {stop}: {fault}" if fault else f"stopReason {stop}"
             self.session.ends(state, note, number, turn.time)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from loopscan.decode import BadJSON, canonical, embedded, loads
-from loopscan.formats._fields import identity, items, mapping, result_of_blocks
+from loopscan.formats._fields import identity, items, mapping, result_of_blocks, word
 from loopscan.model import JSON, Call
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def _walk_object(value: dict[str, JSON], found: Reply, depth: int) -> None:
     if _one_of(value.get("role"), _NOT_THE_MODEL) or _one_of(kind, _NOT_THE_MODEL):
         return
     if _one_of(kind, _THINKING):
-        found.written += len(str(value.get("thinking") or value.get("text") or value.get("content") or ""))
+        found.written += len(word(value.get("thinking") or value.get("text") or value.get("content") or ""))
         return
     if (call := call_of(value)) is not None:
         found.ask(call)
@@ -147,7 +147,7 @@ def call_of(value: JSON, listed: bool = False) -> Call | None:
         return None
     function = value.get("function")
     if isinstance(function, dict) and "parameters" not in function and function.get("name"):
-        return Call(str(function["name"]), function.get("arguments"), id=identity(value.get("id")))
+        return Call(word(function["name"]), function.get("arguments"), id=identity(value.get("id")))
     for key in ("functionCall", "function_call"):
         inner = value.get(key)
         if isinstance(inner, dict) and inner.get("name"):

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from loopscan.decode import BadJSON, loads
+from loopscan.formats._fields import word
 from loopscan.model import JSON
 from loopscan.skips import Skips
 
@@ -47,7 +48,7 @@ class Database:
     def document(self, text: JSON, place: str) -> dict[str, JSON]:
         """The JSON object in a column; empty, and a skip, if there is none."""
         try:
-            value = loads(str(text).encode("utf-8", "surrogatepass"))
+            value = loads(word(text).encode("utf-8", "surrogatepass"))
         except BadJSON as err:
             value, reason = None, str(err)
         else:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from loopscan.decode import canonical
 from loopscan.formats._assembly import Assembly
 from loopscan.formats._endings import NOTE, state_of
-from loopscan.formats._fields import count, identity, items, mapping, when
+from loopscan.formats._fields import count, identity, items, mapping, when, word
 from loopscan.model import JSON, Call, End, Event, Turn, Usage
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class _Session:
     def __init__(self, session: dict[str, JSON], number: int, name: str, scan: Scan) -> None:
         self.id = identity(session.get("id")) or f"{name}:{number}"
         self.line, self.scan = number, scan
-        self.labels = {"app": str(_get(session, "app_name"))}
+        self.labels = {"app": word(_get(session, "app_name"))}
         self.log = [e for e in items(session.get("events")) if isinstance(e, dict) and e.get("partial") is not True]
         asked = {identity(_get(e, "invocation_id")) for e in self.log if _is_turn(e) or _failed(e)}
         self.prompts = len(asked) > 1

@@ -16,7 +16,7 @@ from loopscan.blob import Blob, Head
 from loopscan.formats import Scan
 from loopscan.formats._blocks import fill, results, says
 from loopscan.formats._endings import fault_text, state_of
-from loopscan.formats._fields import count, identity, items, mapping, text_or_none, when
+from loopscan.formats._fields import count, identity, items, mapping, text_or_none, when, word
 from loopscan.formats._session import Session
 from loopscan.model import JSON, MISSING, Event, Turn, Usage
 
@@ -34,7 +34,7 @@ def sniff(head: Head) -> bool:
 
 
 def _is_thread(value: dict[str, JSON]) -> bool:
-    return isinstance(value.get("messages"), list) and str(value.get("id")).startswith("T-")
+    return isinstance(value.get("messages"), list) and word(value.get("id")).startswith("T-")
 
 
 def read(blob: Blob, scan: Scan) -> Iterator[Event]:
@@ -52,7 +52,7 @@ class _Thread:
     def __init__(self, thread: dict[str, JSON], name: str, scan: Scan) -> None:
         self.name, self.scan = name, scan
         self.messages = items(thread.get("messages"))
-        self.session = Session(str(thread.get("id")), identity(thread.get("mainThreadID")))
+        self.session = Session(word(thread.get("id")), identity(thread.get("mainThreadID")))
         if self.session.parent is not None:
             self.session.prompt = None
         events = map(mapping, items(mapping(thread.get("usageLedger")).get("events")))

@@ -18,7 +18,17 @@ from loopscan.blob import Blob, Head
 from loopscan.decode import canonical, embedded
 from loopscan.formats import Scan
 from loopscan.formats import _harbor as harbor
-from loopscan.formats._fields import count, dollars, identity, items, mapping, result_of_blocks, text_of_blocks, when
+from loopscan.formats._fields import (
+    count,
+    dollars,
+    identity,
+    items,
+    mapping,
+    result_of_blocks,
+    text_of_blocks,
+    when,
+    word,
+)
 from loopscan.formats._harness import Names, answer, spoken
 from loopscan.model import JSON, Call, End, Event, Turn, Usage
 
@@ -36,7 +46,7 @@ _FINISHING: Final = frozenset({"finish", "submit", "task_complete", "mark_task_c
 
 def sniff(head: Head) -> bool:
     """A document whose `schema_version` says so."""
-    return any(str(o.get("schema_version")).startswith("ATIF-") for o in head.objects[:3])
+    return any(word(o.get("schema_version")).startswith("ATIF-") for o in head.objects[:3])
 
 
 def read(blob: Blob, scan: Scan) -> Iterator[Event]:
@@ -91,7 +101,7 @@ class _Reading:
     def _turn(self, step: dict[str, JSON], agent: dict[str, JSON]) -> Turn:
         text = text_of_blocks(step.get("message"))
         calls = [
-            Call(str(c.get("function_name")), c.get("arguments"), id=identity(c.get("tool_call_id")))
+            Call(word(c.get("function_name")), c.get("arguments"), id=identity(c.get("tool_call_id")))
             for c in map(mapping, items(step.get("tool_calls")))
         ]
         results = [mapping(r) for r in items(mapping(step.get("observation")).get("results"))]

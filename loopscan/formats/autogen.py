@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from loopscan.decode import canonical
 from loopscan.formats._assembly import Assembly
 from loopscan.formats._endings import NOTE, state_of
-from loopscan.formats._fields import count, identity, items, mapping, when
+from loopscan.formats._fields import count, identity, items, mapping, when, word
 from loopscan.model import JSON, Call, End, Event, Turn, Usage
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def sniff(head: Head) -> bool:
 
 def _kind(value: JSON) -> str:
     """The type of a message; `StructuredMessage[Answer]` counts as words."""
-    kind = str(mapping(value).get("type"))
+    kind = word(mapping(value).get("type"))
     return "TextMessage" if kind.startswith("StructuredMessage") else kind
 
 
@@ -178,13 +178,13 @@ class _Run:
         turn = Turn(self.run, line=number, time=when(message.get("created_at")), prompt=self.prompt)
         calls = [mapping(c) for c in items(content) if "arguments" in mapping(c)]
         for call in calls:
-            turn.calls.append(Call(str(call.get("name")), call["arguments"], id=identity(call.get("id"))))
+            turn.calls.append(Call(word(call.get("name")), call["arguments"], id=identity(call.get("id"))))
         if not calls:
             turn.text = _text(content)
         tokens = Usage(count(usage.get("prompt_tokens")), count(usage.get("completion_tokens")))
         turn.usage = None if tokens == Usage() or tokens == Usage(0, 0) else tokens
         thought = message.get("thought")
-        turn.written = self.thought + len(turn.text or "") + sum(len(c.name) + len(str(c.args)) for c in turn.calls)
+        turn.written = self.thought + len(turn.text or "") + sum(len(c.name) + len(word(c.args)) for c in turn.calls)
         turn.written += len(thought) if isinstance(thought, str) else 0
         self.thought = 0
         if isinstance(source := message.get("source"), str):

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from loopscan.formats._endings import fault_text
-from loopscan.formats._fields import count, identity, items, mapping, when
+from loopscan.formats._fields import count, identity, items, mapping, when, word
 from loopscan.formats._span_rows import Parts
 from loopscan.formats._trace import JUDGE, MODEL, OTHER, TOOL, Span, sent
 from loopscan.formats._traces import Traces
@@ -60,7 +60,7 @@ def read(blob: Blob, scan: Scan) -> Iterator[Event]:
                 continue
             row_id = identity(row.get("id")) or span_id
             whole = parts.whole(row_id, row, mapping(row.get("metrics")).get("end") is not None)
-            kind = str(mapping(whole.get("span_attributes")).get("type"))
+            kind = word(mapping(whole.get("span_attributes")).get("type"))
             if kind not in _KINDS and kind not in _STRUCTURE:
                 scan.skips.unknown_type("braintrust", kind)
             yield from _add(whole, span_id, number, traces)
@@ -81,7 +81,7 @@ def _add(row: dict[str, JSON], span_id: str, number: int, traces: Traces) -> Ite
 def _span(row: dict[str, JSON], span_id: str, number: int) -> Span:
     attributes, metrics = mapping(row.get("span_attributes")), mapping(row.get("metrics"))
     parents = items(row.get("span_parents"))
-    kind = _KINDS.get(str(attributes.get("type")), OTHER)
+    kind = _KINDS.get(word(attributes.get("type")), OTHER)
     start = when(metrics.get("start")) or when(row.get("created"))
     span = Span(span_id, identity(parents[0]) if parents else None, kind, number, start, when(metrics.get("end")))
     span.fault = fault_text(row.get("error"))
@@ -89,7 +89,7 @@ def _span(row: dict[str, JSON], span_id: str, number: int) -> Span:
         span.turn = _turn(row, span, metrics)
         span.history = row.get("input")
     elif kind == TOOL or attributes.get("type") == "function":
-        span.call = _call(row, span, str(attributes.get("name")))
+        span.call = _call(row, span, word(attributes.get("name")))
     return span
 
 

@@ -20,7 +20,7 @@ from loopscan.blob import Blob, Head
 from loopscan.decode import canonical
 from loopscan.formats import Scan
 from loopscan.formats._assembly import HOLD, Assembly
-from loopscan.formats._fields import count, identity, items, mapping, result_of_blocks, text_of_blocks, when
+from loopscan.formats._fields import count, identity, items, mapping, result_of_blocks, text_of_blocks, when, word
 from loopscan.model import JSON, Call, End, Event, Turn, Usage
 
 TITLE = "Claude Code session files"
@@ -204,7 +204,7 @@ class _Log:
         kind = block.get("type")
         turn.written = turn.written or 0
         if kind in ("tool_use", "server_tool_use"):
-            call = Call(str(block.get("name")), block.get("input"), id=identity(block.get("id")))
+            call = Call(word(block.get("name")), block.get("input"), id=identity(block.get("id")))
             if call.id is None or all(c.id != call.id for c in turn.calls):
                 turn.calls.append(call)
                 self.assembly.expect(turn.run, call)
@@ -215,7 +215,7 @@ class _Log:
                 turn.text = f"{turn.text}\n{text}" if turn.text else text
                 turn.written += len(text)
         elif kind == "thinking":
-            turn.written += len(str(block.get("thinking") or ""))
+            turn.written += len(word(block.get("thinking") or ""))
         elif "tool_use_id" in block:  # the result of a server tool stands in the message itself
             self.assembly.result(turn.run, identity(block["tool_use_id"]), block.get("content"))
 

@@ -20,7 +20,7 @@ from loopscan.formats._assembly import HOLD, Assembly
 from loopscan.formats._claude_bill import Bill, bills_of, final_usage, stream_lines, written_in
 from loopscan.formats._cursor_stream import CursorTurns, without_clocks
 from loopscan.formats._endings import NOTE, state_of
-from loopscan.formats._fields import identity, items, mapping, result_of_blocks, text_of_blocks, when
+from loopscan.formats._fields import identity, items, mapping, result_of_blocks, text_of_blocks, when, word
 from loopscan.formats._usage import usage_of
 from loopscan.formats.claude_code import COSMETIC_ARGS
 from loopscan.formats.claude_code import clean_result as clean_claude
@@ -165,7 +165,7 @@ class _Stream:
     def _block(self, turn: Turn, block: dict[str, JSON]) -> None:
         kind = block.get("type")
         if kind in ("tool_use", "server_tool_use"):
-            call = Call(str(block.get("name")), block.get("input"), id=identity(block.get("id")))
+            call = Call(word(block.get("name")), block.get("input"), id=identity(block.get("id")))
             if call.id is not None and any(c.id == call.id for c in turn.calls):
                 return
             turn.calls.append(call)

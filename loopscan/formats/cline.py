@@ -12,12 +12,12 @@ beside it; the panel is read by itself only where the history is not there. The 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import Final
 
 from loopscan.blob import Blob, Head
-from loopscan.decode import BadJSON, loads
 from loopscan.formats import Scan
+from loopscan.formats._beside import UNREADABLE, named, value_of
 from loopscan.formats._cline_talk import Talk
 from loopscan.formats._cline_text import texts_of, without_details
 from loopscan.formats._cline_ui import Panel, Request, panel_of, turns_of
@@ -104,12 +104,12 @@ def _task_name(blob: Blob) -> str:
 
 def _sibling(blob: Blob, name: str, scan: Scan) -> JSON:
     """A file of the same folder, None if it is not there or damaged."""
-    path = blob.path.with_name(name) if blob.path else Path()
-    if blob.path is None or not path.is_file():
+    path = named(blob.path.parent, name) if blob.path else None
+    if path is None:
         return None
     try:
-        return loads(path.read_bytes())
-    except (OSError, BadJSON) as err:
+        return value_of(path)
+    except UNREADABLE as err:
         scan.skips.add(str(path), None, f"cannot be read: {err}")
         return None
 

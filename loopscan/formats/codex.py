@@ -23,6 +23,7 @@ from loopscan.formats import Scan
 from loopscan.formats._codex_items import CALLS, OUTPUTS, cleaned
 from loopscan.formats._codex_log import Log
 from loopscan.formats._codex_replay import Line, own_records
+from loopscan.formats._fields import word
 from loopscan.model import JSON, Event
 
 TITLE = "Codex rollouts (CLI, IDE, desktop)"
@@ -42,12 +43,12 @@ _ITEMS: Final = frozenset("message reasoning function_call function_call_output 
 def sniff(head: Head) -> bool:
     """Enveloped records, or a header without a type followed by bare response items."""
     objects = head.objects
-    if any(str(o.get("type")) in _ENVELOPES and isinstance(o.get("payload"), dict) for o in objects):
+    if any(word(o.get("type")) in _ENVELOPES and isinstance(o.get("payload"), dict) for o in objects):
         return True
     first = head.first
     if "type" in first or not {"id", "timestamp", "instructions"} <= set(first):
         return False
-    return any(str(o.get("type")) in _ITEMS or "record_type" in o for o in objects[1:])
+    return any(word(o.get("type")) in _ITEMS or "record_type" in o for o in objects[1:])
 
 
 def read(blob: Blob, scan: Scan) -> Iterator[Event]:
@@ -68,7 +69,7 @@ def _lines(blob: Blob, scan: Scan) -> Iterator[Line]:
         if not isinstance(record, dict):
             scan.skips.add(blob.name, number, "not an object: a rollout line is a JSON object")
             continue
-        kind, payload = str(record.get("type")), record.get("payload")
+        kind, payload = word(record.get("type")), record.get("payload")
         if isinstance(payload, dict):
             yield number, kind, payload, record
         elif kind in CALLS or kind in OUTPUTS or kind in _ITEMS:

@@ -16,7 +16,7 @@ from loopscan.blob import Blob, Head
 from loopscan.formats import Scan
 from loopscan.formats._assembly import Assembly
 from loopscan.formats._codex_items import characters
-from loopscan.formats._fields import count, identity, items, mapping, result_of_blocks, text_or_none
+from loopscan.formats._fields import count, identity, items, mapping, result_of_blocks, text_or_none, word
 from loopscan.model import JSON, MISSING, Call, End, Event, Turn
 
 TITLE = "codex exec --json output"
@@ -39,7 +39,7 @@ def _is_event(line: dict[str, JSON]) -> bool:
     if line.get("type") == "thread.started":
         return isinstance(line.get("thread_id"), str)
     item = mapping(line.get("item"))
-    return line.get("type") in _ITEM_EVENTS and "id" in item and str(item.get("type")) in _CALLS | _WORDS
+    return line.get("type") in _ITEM_EVENTS and "id" in item and word(item.get("type")) in _CALLS | _WORDS
 
 
 def read(blob: Blob, scan: Scan) -> Iterator[Event]:
@@ -68,7 +68,7 @@ class _Stream:
     def event(self, event: dict[str, JSON], number: int) -> list[Event]:
         kind = event.get("type")
         if kind in _ITEM_EVENTS:
-            return self._item(str(kind), mapping(event.get("item")), number)
+            return self._item(word(kind), mapping(event.get("item")), number)
         if kind == "thread.started":
             ready = self.finish()
             self.run, self.prompt = identity(event.get("thread_id")) or self.run, ""
@@ -92,7 +92,7 @@ class _Stream:
         return [*ready, *self.assembly.flush()]
 
     def _item(self, event: str, item: dict[str, JSON], number: int) -> list[Event]:
-        kind = str(item.get("type"))
+        kind = word(item.get("type"))
         if kind in ("reasoning", "agent_message", "plan"):
             self.error = None
             ready, turn = self._reply(number)

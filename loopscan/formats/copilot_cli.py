@@ -18,6 +18,7 @@ from typing import Final
 from loopscan.blob import Blob, Head
 from loopscan.formats import Scan
 from loopscan.formats._copilot_log import Log
+from loopscan.formats._fields import word
 from loopscan.model import JSON, Event
 
 TITLE = "Copilot CLI session events"
@@ -49,7 +50,7 @@ def _is_event(line: dict[str, JSON]) -> bool:
         return False
     if line.get("type") == "session.start":
         return "sessionId" in data
-    return str(line.get("type")) in _TELLING and "parentId" in line
+    return word(line.get("type")) in _TELLING and "parentId" in line
 
 
 def read(blob: Blob, scan: Scan) -> Iterator[Event]:

@@ -16,7 +16,7 @@ from loopscan.blob import Blob, Head
 from loopscan.formats import Scan
 from loopscan.formats._blocks import fill, results, says
 from loopscan.formats._endings import state_of
-from loopscan.formats._fields import identity, mapping, result_of_blocks, text_or_none
+from loopscan.formats._fields import identity, mapping, result_of_blocks, text_or_none, word
 from loopscan.formats._session import Session, run_of_file
 from loopscan.model import JSON, Event, Turn
 
@@ -81,7 +81,7 @@ def _message(session: Session, line: dict[str, JSON], number: int, scan: Scan) -
 
 
 def _ended(session: Session, line: dict[str, JSON], number: int) -> None:
-    status, fault = str(line.get("status")), text_or_none(line.get("error"))
+    status, fault = word(line.get("status")), text_or_none(line.get("error"))
     note = f"turn_ended {status}: {fault}" if fault else f"turn_ended {status}"
     session.ends(_STATES.get(status) or state_of(fault or status), note, number)
 

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Final
 
 from loopscan.blob import Blob, Head
-from loopscan.decode import BadJSON, loads
 from loopscan.errors import InputError
 from loopscan.formats import Scan
+from loopscan.formats._beside import UNREADABLE, value_of
 from loopscan.formats._blocks import fill, results, says
 from loopscan.formats._fields import count, identity, mapping, result_of_blocks, text_or_none, when
 from loopscan.formats._session import Session, run_of_file
@@ -144,8 +144,8 @@ def _total(path: Path | None) -> _Total:
     if path is None or side is None or not side.is_file():
         return _Total(None, (), 0)
     try:
-        settings = mapping(loads(side.read_bytes()))
-    except (OSError, BadJSON):
+        settings = mapping(value_of(side))
+    except UNREADABLE:
         return _Total(None, (), 0)
     usage = mapping(settings.get("tokenUsage"))
     return _Total(text_or_none(settings.get("model")), tuple(count(usage.get(n)) for n in _TOTALS), _sends(path))

@@ -20,7 +20,7 @@ from loopscan.formats import Scan
 from loopscan.formats import _genai_parts as genai
 from loopscan.formats._assembly import HOLD
 from loopscan.formats._endings import state_of
-from loopscan.formats._fields import identity, items, mapping, text_or_none, when
+from loopscan.formats._fields import identity, items, mapping, text_or_none, when, word
 from loopscan.formats._session import Session, run_of_file
 from loopscan.model import JSON, MISSING, Call, Event, Turn
 
@@ -125,7 +125,7 @@ class _Log:
             if genai.says(content, _INJECTED) and self._is_new(key):
                 return self.session.ask(key)
         elif kind in ("info", "warning", "error"):
-            return self._notice(str(kind), genai.text_of(content), message, number)
+            return self._notice(word(kind), genai.text_of(content), message, number)
         else:
             self.scan.skips.unknown_type("gemini-cli", kind)
         return []
@@ -193,7 +193,7 @@ class _Log:
         call_id = identity(record.get("id"))
         call = next((c for c in turn.calls if c.id == call_id is not None), None)
         if call is None:
-            call = Call(str(record.get("name")), record.get("args"), id=call_id)
+            call = Call(word(record.get("name")), record.get("args"), id=call_id)
             turn.calls.append(call)
             self.session.expect(call)
         result = genai.result_of_call(record.get("result"))

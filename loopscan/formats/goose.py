@@ -17,7 +17,7 @@ from pathlib import Path, PurePath
 from loopscan.blob import Blob, Head
 from loopscan.decode import embedded
 from loopscan.formats import Scan
-from loopscan.formats._fields import identity, items, mapping
+from loopscan.formats._fields import identity, items, mapping, word
 from loopscan.formats._goose import Conversation
 from loopscan.formats._sqlite import Database, opened, tables_in
 from loopscan.model import JSON, End, Event
@@ -93,7 +93,7 @@ def _line(log: Conversation, record: dict[str, JSON], number: int) -> list[Event
     if kind == "complete":
         return log.assembly.end(End(log.run, "done", "complete", number))
     if kind == "error":
-        return log.assembly.end(End(log.run, "error", str(record.get("error"))[:200], number))
+        return log.assembly.end(End(log.run, "error", word(record.get("error"))[:200], number))
     if "role" in record:
         return log.message(record, number)
     if "working_dir" not in record and kind != "notification":

@@ -16,7 +16,7 @@ from typing import Final
 from loopscan.blob import Blob, Head
 from loopscan.formats import Scan
 from loopscan.formats import _eval_archive as archive
-from loopscan.formats._fields import identity, items, mapping, when
+from loopscan.formats._fields import identity, items, mapping, when, word
 from loopscan.formats._harness import Names, no_turns, note, stop_state
 from loopscan.formats._inspect_sample import Sample
 from loopscan.model import JSON, End, Event
@@ -75,7 +75,7 @@ def _sample(log: dict[str, JSON], sample: dict[str, JSON], names: Names, number:
         turn.session, turn.labels = identity(spec.get("eval_id")), labels or None
         sent = True
         yield turn
-    state, words = _ending(sample, str(log.get("status")))
+    state, words = _ending(sample, word(log.get("status")))
     if state is not None:
         final = sent or state != "done"
         if not final:
@@ -87,11 +87,11 @@ def _ending(sample: dict[str, JSON], status: str) -> tuple[str | None, str | Non
     """How a sample ended, in its own words or else in those of the whole log."""
     limit, error = mapping(sample.get("limit")), sample.get("error")
     if limit:
-        kind = str(limit.get("type"))
+        kind = word(limit.get("type"))
         words = note(f"{kind} limit {limit.get('limit')}", limit.get("reason"))
         return _LIMITS.get(kind, "error"), words
     if error:
-        words = note(mapping(error).get("message") or str(error)) or "error"
+        words = note(mapping(error).get("message") or word(error)) or "error"
         return ("aborted" if "cancel" in words.lower() else stop_state(words)), words
     if status == "success" or sample.get("completed_at") or sample.get("scores"):
         return "done", note(f"log {status}")

@@ -19,7 +19,7 @@ from loopscan.blob import Blob, Head
 from loopscan.decode import canonical
 from loopscan.formats import Scan
 from loopscan.formats._endings import fault_text, state_of
-from loopscan.formats._fields import count, identity, mapping, result_of_blocks, text_or_none, when
+from loopscan.formats._fields import count, identity, mapping, result_of_blocks, text_or_none, when, word
 from loopscan.formats._session import Session
 from loopscan.model import JSON, Call, Event, Turn, Usage
 
@@ -160,7 +160,7 @@ class _Log:
 
     def _call(self, turn: Turn, event: dict[str, JSON]) -> None:
         call_id = identity(event.get("toolCallId")) or identity(event.get("uuid"))
-        call = Call(str(event.get("name")), event.get("args"), id=call_id)
+        call = Call(word(event.get("name")), event.get("args"), id=call_id)
         turn.calls.append(call)
         turn.text = turn.text or ""
         turn.written = (turn.written or 0) + len(call.name) + len(canonical(call.args))
@@ -187,7 +187,7 @@ class _Log:
             self.step = None
             return []
         ready = self.begun(unanswered=kind in _ENDS)
-        reason, fault = str(record.get("reason")), fault_text(record.get("error")) or fault_text(record.get("message"))
+        reason, fault = word(record.get("reason")), fault_text(record.get("error")) or fault_text(record.get("message"))
         if kind == "turn.cancel" and record.get("target") != "queued":
             self.session.ends("aborted", "turn.cancel", number, time)
         elif kind == "turn.step.interrupted" or (kind == "turn.ended" and self.session.ended in (None, "done")):

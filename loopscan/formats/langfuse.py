@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from loopscan.formats._endings import fault_text
-from loopscan.formats._fields import identity, items, mapping, result_of_blocks, when
+from loopscan.formats._fields import identity, items, mapping, result_of_blocks, when, word
 from loopscan.formats._langfuse_usage import usage_of
 from loopscan.formats._reply import call_of, decoded
 from loopscan.formats._trace import AGENT, JUDGE, MODEL, OTHER, TOOL, Span, sent
@@ -90,7 +90,7 @@ def read(blob: Blob, scan: Scan) -> Iterator[Event]:
 def _add(
     about: dict[str, JSON], row: dict[str, JSON], number: int, traces: Traces, blob: Blob, scan: Scan
 ) -> Iterator[Event]:
-    row_id, kind = identity(row.get("id")), str(row.get("type"))
+    row_id, kind = identity(row.get("id")), word(row.get("type"))
     trace_id = identity(row.get("traceId", row.get("trace_id"))) or identity(about.get("id"))
     if row_id is None or trace_id is None:
         scan.skips.add(blob.name, number, "no observation: id and traceId are needed; export observations, not traces")
@@ -139,7 +139,7 @@ def _as_tool(row: dict[str, JSON], span: Span) -> None:
     output, args = row.get("output"), decoded(row.get("input"))
     message = _tool_message(output)
     named = next((n for k in _TOOL_NAMES if isinstance(n := attributes.get(k), str)), None)
-    name = named or _plain_name(str(row.get("name")))
+    name = named or _plain_name(word(row.get("name")))
     if span.kind == OTHER:
         if named is not None or message or attributes.get("openinference.span.kind") == "TOOL":
             span.kind = TOOL

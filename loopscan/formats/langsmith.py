@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from loopscan.formats._endings import fault_text
-from loopscan.formats._fields import count, dollars, identity, items, mapping, when
+from loopscan.formats._fields import count, dollars, identity, items, mapping, when, word
 from loopscan.formats._reply import decoded
 from loopscan.formats._span_rows import Parts
 from loopscan.formats._trace import MODEL, OTHER, TOOL, Span, sent
@@ -69,14 +69,14 @@ def read(blob: Blob, scan: Scan) -> Iterator[Event]:
             kind = row.get("run_type")
             if kind is None:
                 continue  # a completion whose start is not there yet
-            if str(kind) not in _KINDS and str(kind) not in _STRUCTURE:
+            if word(kind) not in _KINDS and word(kind) not in _STRUCTURE:
                 scan.skips.unknown_type("langsmith", kind)
             yield from _add(row, run_id, number, traces)
     yield from traces.flush()
 
 
 def _add(row: dict[str, JSON], run_id: str, number: int, traces: Traces) -> Iterator[Event]:
-    first = str(row.get("dotted_order") or "").partition(".")[0]  # <start>Z<id> of the root
+    first = word(row.get("dotted_order") or "").partition(".")[0]  # <start>Z<id> of the root
     trace_id = identity(row.get("trace_id")) or first.rpartition("Z")[2] or run_id
     trace = traces.trace(trace_id)
     meta = mapping(mapping(row.get("extra")).get("metadata"))
@@ -88,7 +88,7 @@ def _add(row: dict[str, JSON], run_id: str, number: int, traces: Traces) -> Iter
 
 
 def _span(row: dict[str, JSON], run_id: str, number: int, meta: dict[str, JSON]) -> Span:
-    parent, kind = identity(row.get("parent_run_id")), _KINDS.get(str(row.get("run_type")), OTHER)
+    parent, kind = identity(row.get("parent_run_id")), _KINDS.get(word(row.get("run_type")), OTHER)
     start, end = when(row.get("start_time")), when(row.get("end_time"))
     span = Span(run_id, parent, kind, number, start, end, fault_text(row.get("error")))
     if kind == MODEL:
@@ -157,7 +157,7 @@ def _call(row: dict[str, JSON], span: Span) -> Call:
     if isinstance(inputs, dict) and set(inputs) == {"input"}:
         inputs = inputs["input"]
     call_id = identity(mapping(row.get("extra")).get("tool_call_id")) or identity(message.get("tool_call_id"))
-    return Call(str(row.get("name")), inputs, result, failed, call_id)
+    return Call(word(row.get("name")), inputs, result, failed, call_id)
 
 
 def _tool_message(result: JSON) -> dict[str, JSON]:

@@ -15,7 +15,7 @@ from typing import Final
 from loopscan.blob import Blob, Head
 from loopscan.formats import Scan
 from loopscan.formats._exchange import fill, history
-from loopscan.formats._fields import count, dollars, identity, items, mapping, when
+from loopscan.formats._fields import count, dollars, identity, items, mapping, when, word
 from loopscan.formats._records import unchanged as clean_result
 from loopscan.formats._stitch import Send, Stitcher, looks_fresh
 from loopscan.formats._stops import end_of
@@ -58,9 +58,9 @@ def read(blob: Blob, scan: Scan) -> Iterator[Event]:
         payload = _payload(record) if isinstance(record, dict) else {}
         if not _is_payload(payload):
             scan.skips.add(blob.name, number, "no payload: each line must be a standard logging object")
-        elif not any(word in str(payload["call_type"]) for word in _NO_CHAT):
+        elif not any(kind in word(payload["call_type"]) for kind in _NO_CHAT):
             call = (identity(payload["litellm_call_id"]), identity(payload.get("id")), payload.get("startTime"))
-            if not scan.copy_of("litellm", *call[:2], str(call[2])):
+            if not scan.copy_of("litellm", *call[:2], word(call[2])):
                 sends += 1
                 yield from stitcher.take(_send(payload, number, blob.name), f"{blob.name}:{number}")
     if sends > 1:  # a store with a file per call goes on in the next file

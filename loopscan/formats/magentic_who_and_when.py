@@ -16,7 +16,7 @@ from typing import Final
 from loopscan.blob import Blob, Head
 from loopscan.decode import embedded
 from loopscan.formats import Scan
-from loopscan.formats._fields import identity, items, mapping, text_of_blocks
+from loopscan.formats._fields import identity, items, mapping, text_of_blocks, word
 from loopscan.formats._harness import Names, answer, note
 from loopscan.model import JSON, Call, End, Event, Turn
 
@@ -56,7 +56,7 @@ def read(blob: Blob, scan: Scan) -> Iterator[Event]:
             continue
         run = names.run(identity(doc.get("question_ID")), None if identity(doc.get("question_ID")) else number)
         speeches = [m for m in doc["history"] if isinstance(m, dict)]
-        led = any(str(m.get("role")).startswith(_ORCHESTRATOR) for m in speeches)
+        led = any(word(m.get("role")).startswith(_ORCHESTRATOR) for m in speeches)
         yield from _led(speeches, run, number) if led else _chat(speeches, run, number)
 
 
@@ -67,7 +67,7 @@ def _led(speeches: list[dict[str, JSON]], run: str, number: int) -> Iterator[Eve
     loops: list[str] = []
     stop = ""
     for speech in speeches:
-        role, text = str(speech.get("role")), text_of_blocks(speech.get("content"))
+        role, text = word(speech.get("role")), text_of_blocks(speech.get("content"))
         if instruction := _INSTRUCTION.fullmatch(role):
             if turn is not None:
                 yield turn
@@ -77,7 +77,7 @@ def _led(speeches: list[dict[str, JSON]], run: str, number: int) -> Iterator[Eve
             if _CRASH in text or text.startswith(_LAST_THOUGHTS) or (role == _TERMINATION and not stop):
                 stop = text
             if mapping(mapping(_ledger(text)).get("is_in_loop")).get("answer") is True:
-                loops.append(str(turns))
+                loops.append(word(turns))
         elif turn is not None and role == turn.calls[0].name:
             answer(turn, None, text, text.startswith("Error"))
     if turn is not None:

@@ -16,7 +16,7 @@ from typing import Final
 
 from loopscan.blob import Blob, Head
 from loopscan.formats import Scan
-from loopscan.formats._fields import count, dollars, identity, items, mapping, text_of_blocks, when
+from loopscan.formats._fields import count, dollars, identity, items, mapping, text_of_blocks, when, word
 from loopscan.formats._harness import Names, answer, calls_of, note, spoken, stop_state, usage_of
 from loopscan.model import JSON, Call, End, Event, Turn
 
@@ -45,7 +45,7 @@ def sniff(head: Head) -> bool:
     """A document that names its format or version, or a bare list of messages that ask for the submit marker."""
     for value in head.values[:3]:
         doc = mapping(value)
-        if str(doc.get("trajectory_format")).startswith("mini-swe-agent"):
+        if word(doc.get("trajectory_format")).startswith("mini-swe-agent"):
             return True
         if "messages" in doc and "mini_version" in mapping(doc.get("info")):
             return True
@@ -123,7 +123,7 @@ class _Trajectory:
         exits = mapping(self.messages[-1]) if self.messages else {}
         words = mapping(exits.get("extra")).get("exit_status") or self.info.get("exit_status")
         if not isinstance(words, str) or not words:
-            submitted = turn is not None and any(_asks_for_marker({"content": str(c.args)}) for c in turn.calls)
+            submitted = turn is not None and any(_asks_for_marker({"content": word(c.args)}) for c in turn.calls)
             return End(self.run, "done", "submit marker", self.number, final=True) if submitted else None
         why = exits.get("content") if exits.get("role") == "exit" and words != "Submitted" else None
         state = self._limit() if words == "LimitsExceeded" else _STATES.get(words) or stop_state(words)
@@ -154,7 +154,7 @@ def _response_output(output: list[JSON]) -> tuple[str, list[Call]]:
     parts = [mapping(item) for item in output]
     text = "\n".join(t for p in parts if p.get("type") == "message" and (t := text_of_blocks(p.get("content"))))
     return text, [
-        Call(str(p.get("name")), p.get("arguments"), id=identity(p.get("call_id")) or identity(p.get("id")))
+        Call(word(p.get("name")), p.get("arguments"), id=identity(p.get("call_id")) or identity(p.get("id")))
         for p in parts
         if p.get("type") == "function_call"
     ]

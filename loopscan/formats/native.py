@@ -20,7 +20,7 @@ from typing import Final
 from loopscan.blob import Blob, Head
 from loopscan.decode import canonical
 from loopscan.formats import Scan
-from loopscan.formats._fields import count, dollars, identity, items, mapping, text_or_none, when
+from loopscan.formats._fields import count, dollars, identity, items, mapping, text_or_none, when, word
 from loopscan.model import JSON, MISSING, STATES, Call, End, Event, Turn, Usage
 
 TITLE = "loopscan's own JSON Lines, one call per line"
@@ -134,7 +134,7 @@ def _line(line: dict[str, JSON], run_id: str, run: _Run, number: int, scan: Scan
             note, final = text_or_none(line.get("note")), run.prompt is None
             yield End(run_id, state, note, number, final=final, time=when(stamp), prompt=run.prompt)
         else:
-            scan.skips.add(blob.name, number, f"unknown state: {str(state)[:40]!r} is none of {', '.join(STATES)}")
+            scan.skips.add(blob.name, number, f"unknown state: {word(state)[:40]!r} is none of {', '.join(STATES)}")
 
 
 def _session(run_id: str, prompt: JSON) -> tuple[str, int | None]:

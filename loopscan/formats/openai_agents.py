@@ -14,7 +14,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from loopscan.formats._endings import fault_text
-from loopscan.formats._fields import identity, items, mapping, when
+from loopscan.formats._fields import identity, items, mapping, when, word
 from loopscan.formats._trace import AGENT, JUDGE, MODEL, OTHER, TASK, TOOL, Span, sent
 from loopscan.formats._traces import Traces
 from loopscan.formats._usage import usage_of
@@ -87,7 +87,7 @@ def _span_line(line: dict[str, JSON], number: int, traces: Traces, blob: Blob, s
     if trace_id is None or span_id is None:
         scan.skips.add(blob.name, number, "span without id: a span needs id and trace_id")
         return
-    span, kind = _span(line, span_id, number), str(mapping(line.get("span_data")).get("type"))
+    span, kind = _span(line, span_id, number), word(mapping(line.get("span_data")).get("type"))
     if kind not in _KINDS and kind not in _STRUCTURE:
         scan.skips.unknown_type("openai-agents", kind)
     yield from traces.add(trace_id, span)
@@ -97,7 +97,7 @@ def _span_line(line: dict[str, JSON], number: int, traces: Traces, blob: Blob, s
 
 def _span(line: dict[str, JSON], span_id: str, number: int) -> Span:
     data, error = mapping(line.get("span_data")), line.get("error")
-    kind = _KINDS.get(str(data.get("type")), OTHER)
+    kind = _KINDS.get(word(data.get("type")), OTHER)
     custom = mapping(data.get("data")).get("sdk_span_type") or data.get("type")
     if custom == "task" and line.get("parent_id") is None:
         kind = TASK
@@ -125,12 +125,12 @@ def _function(data: dict[str, JSON], error: JSON) -> Call:
         output = reason if output is None else f"{output}\n{reason}"
     elif output is None and data.get("input") is None:
         output = MISSING
-    return Call(str(data.get("name")), data.get("input"), output, reason is not None)
+    return Call(word(data.get("name")), data.get("input"), output, reason is not None)
 
 
 def _handoff(data: dict[str, JSON]) -> Call:
     """A handoff as the call the SDK makes of it."""
-    target = str(data.get("to_agent"))
+    target = word(data.get("to_agent"))
     name = "transfer_to_" + re.sub(r"[^a-zA-Z0-9_]", "_", target).lower()
     return Call(name, {}, {"assistant": target})
 

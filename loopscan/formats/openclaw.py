@@ -16,6 +16,7 @@ from typing import Final
 
 from loopscan.blob import Blob, Head
 from loopscan.formats import Scan
+from loopscan.formats._fields import word
 from loopscan.formats._pi_session import is_openclaw, is_session, read_session
 from loopscan.formats._sqlite import MAGIC, Database, opened, tables_in
 from loopscan.model import JSON, Event
@@ -58,7 +59,7 @@ def _sessions(db: Database, name: str, scan: Scan) -> Iterator[Event]:
         entries = ((n if isinstance(n, int) else 0, db.document(text, f"seq {n}")) for _, n, text in rows)
         values = ((n, entry) for n, entry in entries if entry)
         parent = parents.get(session)
-        yield from read_session(values, scan, name, "openclaw", str(session), None if parent is None else str(parent))
+        yield from read_session(values, scan, name, "openclaw", word(session), None if parent is None else word(parent))
 
 
 def clean_result(name: str, result: JSON) -> JSON:

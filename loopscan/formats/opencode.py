@@ -17,9 +17,9 @@ from pathlib import Path, PurePath
 from typing import Final
 
 from loopscan.blob import Blob, Head
-from loopscan.decode import BadJSON, loads
 from loopscan.formats import Scan, _opencode_v1, _opencode_v2
-from loopscan.formats._fields import identity, items, mapping, when
+from loopscan.formats._beside import UNREADABLE, named, value_of
+from loopscan.formats._fields import identity, items, mapping, when, word
 from loopscan.formats._opencode import Chat
 from loopscan.formats._sqlite import Database, opened, tables_in
 from loopscan.model import JSON, Event
@@ -128,15 +128,16 @@ def _store(info: dict[str, JSON], blob: Blob, scan: Scan) -> Iterator[Event]:
     """The messages of a session file, from the folders of its own store."""
     stem = PurePath(blob.name).stem
     names = (identity(info["id"]) or stem, stem)
-    store = blob.path.absolute().parents[2] if blob.path else Path()
-    folder = next((f for n in names if (f := store / "message" / _safe(n)).is_dir()), None)
+    above = blob.path.absolute().parents if blob.path else ()
+    store = above[2] if len(above) > 2 else Path()
+    folder = next((f for n in names if (f := named(store / "message", _safe(n)))), None)
     if folder is None:
         scan.skips.add(blob.name, None, "session without its messages: give the whole storage folder")
         return
     chat = _chat(info, names[0], scan)
     for path, message in _files(folder, scan.skips):
         ids = (identity(message.get("id")) or path.stem, path.stem)
-        parts = next((f for i in ids if (f := store / "part" / _safe(i)).is_dir()), None)
+        parts = next((f for i in ids if (f := named(store / "part", _safe(i)))), None)
         found = [p for _, p in _files(parts, scan.skips)] if parts else []
         yield from _opencode_v1.message(chat, {"id": path.stem, **message}, found)
 
@@ -150,8 +151,8 @@ def _files(folder: Path, skips: Skips) -> Iterator[tuple[Path, dict[str, JSON]]]
     """The JSON objects of a folder; ids, and so the names, ascend in time."""
     for path in sorted(folder.glob("*.json")):
         try:
-            value = loads(path.read_bytes())
-        except (OSError, BadJSON) as err:
+            value = value_of(path)
+        except UNREADABLE as err:
             skips.add(str(path), None, f"cannot be read: {err}")
             continue
         if isinstance(value, dict):
@@ -163,7 +164,7 @@ def _files(folder: Path, skips: Skips) -> Iterator[tuple[Path, dict[str, JSON]]]
 def _database(database: Database, scan: Scan) -> Iterator[Event]:
     newer: set[str] = set()
     if database.columns("session_message") >= {"seq"} and (columns := database.columns("session_v2")):
-        newer = {str(r[0]) for r in database.rows("SELECT DISTINCT session_id FROM session_message")}
+        newer = {word(r[0]) for r in database.rows("SELECT DISTINCT session_id FROM session_message")}
         for chat in _chats(database, "session_v2", columns, scan):
             if chat.run in newer:
                 yield from _rows(database, chat)

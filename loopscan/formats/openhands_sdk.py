@@ -16,7 +16,7 @@ from typing import Final
 from loopscan.blob import Blob, Head
 from loopscan.formats import Scan
 from loopscan.formats import _openhands_folder as folders
-from loopscan.formats._fields import identity, items, mapping, text_of_blocks, when
+from loopscan.formats._fields import identity, items, mapping, text_of_blocks, when, word
 from loopscan.formats._harness import note, spoken
 from loopscan.formats._openhands import failed, outcome, stop_state
 from loopscan.formats._openhands_stats import Stats
@@ -82,7 +82,7 @@ class _Log:
         self.open_calls: set[str] = set()
 
     def event(self, event: dict[str, JSON], number: int, scan: Scan) -> list[Event]:
-        kind, time = str(event.get("kind")), when(event.get("timestamp"))
+        kind, time = word(event.get("kind")), when(event.get("timestamp"))
         own = identity(event.get("id")) if kind in ("ActionEvent", "MessageEvent") else None
         if own is not None and scan.copy_of("openhands-sdk", own):  # clients get events again when they reconnect
             return []
@@ -126,7 +126,7 @@ class _Log:
         args = asked.get("arguments")
         if args is None:
             args = {k: v for k, v in mapping(event.get("action")).items() if k != "kind"}
-        call = Call(str(event.get("tool_name") or asked.get("name")), args, id=identity(event.get("tool_call_id")))
+        call = Call(word(event.get("tool_name") or asked.get("name")), args, id=identity(event.get("tool_call_id")))
         turn.calls.append(call)
         self.session.expect(call)
         thought = text_of_blocks(event.get("thought"))
@@ -157,7 +157,7 @@ class _Log:
         if call_id is None or call_id not in self.open_calls:
             ready = self._open(event, number, time)
             if (turn := self.session.latest) is not None:
-                call = Call(str(event.get("tool_kind") or event.get("title")), event.get("raw_input"), id=call_id)
+                call = Call(word(event.get("tool_kind") or event.get("title")), event.get("raw_input"), id=call_id)
                 turn.calls.append(call)
                 self.session.expect(call)
         if event.get("status") in ("completed", "failed"):
@@ -183,7 +183,7 @@ class _Log:
         """The conversation's status: an end, unless a more telling one is known."""
         state = _STATUSES.get(status or "")
         if state is not None and not (state == "error" and self.session.ended) and self.session.ended != state:
-            self.session.ends(state, str(status), number, time)
+            self.session.ends(state, word(status), number, time)
 
 
 def _result(event: dict[str, JSON]) -> tuple[JSON, bool]:

@@ -17,7 +17,7 @@ from typing import Final
 
 from loopscan.blob import Blob, Head
 from loopscan.formats import Scan
-from loopscan.formats._fields import identity, items, mapping, when
+from loopscan.formats._fields import identity, items, mapping, when, word
 from loopscan.formats._harness import Names, note, spoken, totals, usage_of
 from loopscan.formats._openhands import failed, outcome, stop_state, usage_fields
 from loopscan.formats._openhands_bill import Bill
@@ -125,7 +125,7 @@ class _Run:
         turn = self._turn(event, reply)
         thought = fields.get("thought")
         if kind == "message":
-            turn.text = str(fields.get("content") or event.get("message") or "")
+            turn.text = word(fields.get("content") or event.get("message") or "")
         else:
             turn.text = turn.text or (thought if isinstance(thought, str) else "")
             call = Call(kind, args, id=identity(event.get("id")))
@@ -153,7 +153,7 @@ class _Run:
     def _observation(self, event: dict[str, JSON]) -> None:
         kind, content, extras = event["observation"], event.get("content"), mapping(event.get("extras"))
         if kind == "agent_state_changed":
-            self.status = (str(extras.get("agent_state")), str(extras.get("reason") or content or ""))
+            self.status = (word(extras.get("agent_state")), word(extras.get("reason") or content or ""))
             return
         cause = identity(event.get("cause"))
         call = self.actions.pop(cause, None) if cause is not None else self._open_call()

@@ -16,7 +16,7 @@ from loopscan.blob import Blob, Head
 from loopscan.formats import Scan
 from loopscan.formats import _genai_parts as genai
 from loopscan.formats._endings import state_of
-from loopscan.formats._fields import count, identity, mapping, text_or_none, when
+from loopscan.formats._fields import count, identity, mapping, text_or_none, when, word
 from loopscan.formats._session import Session, run_of_file
 from loopscan.model import JSON, MISSING, Event, Turn
 
@@ -80,7 +80,7 @@ class _Run(Session):
         if turn is None:
             return []
         ready = self.answer(turn)
-        self.ends(state_of(str(turn.fault)), str(turn.fault), turn.line, turn.time)
+        self.ends(state_of(word(turn.fault)), word(turn.fault), turn.line, turn.time)
         return ready
 
 
@@ -167,12 +167,12 @@ class _Log:
             event = mapping(payload.get("uiEvent"))
             fault = event.get("error_message", event.get("error", MISSING))
             # side queries (titles, suggestions) have prompt ids of another form
-            if str(event.get("event.name")).endswith("api_error") and "########" in str(event.get("prompt_id")):
+            if word(event.get("event.name")).endswith("api_error") and "########" in word(event.get("prompt_id")):
                 stamp, model = when(record.get("timestamp")), text_or_none(event.get("model"))
                 run.failed = Turn(run.run, failed=True, fault=fault, line=number, time=stamp, model=model)
 
     def _turn_result(self, run: _Run, payload: dict[str, JSON], number: int, time: float | None) -> None:
-        state, stop = str(payload.get("state")), str(payload.get("stopReason"))
+        state, stop = word(payload.get("state")), word(payload.get("stopReason"))
         fault = text_or_none(mapping(payload.get("error")).get("message"))
         ours = _STOPS.get(stop) or _STATES.get(state) or state_of(fault or stop)
         if run.failed is None:

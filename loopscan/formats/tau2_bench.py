@@ -14,9 +14,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from loopscan import decode
 from loopscan.blob import Blob, Head
 from loopscan.formats import Scan
+from loopscan.formats._beside import UNREADABLE, value_of
 from loopscan.formats._fields import identity, items, mapping, text_of_blocks, when
 from loopscan.formats._harness import Names, answer, calls_of, no_turns, note, spoken, usage_of
 from loopscan.model import JSON, Call, End, Event, Turn
@@ -86,8 +86,8 @@ def _model_of_folder(path: Path, scan: Scan) -> str | None:
     results = path.parent.parent / "results.json"
     if str(results) not in known:
         try:
-            known[str(results)] = _model_of(mapping(decode.loads(results.read_bytes())))
-        except (OSError, decode.BadJSON):
+            known[str(results)] = _model_of(mapping(value_of(results)))
+        except UNREADABLE:
             known[str(results)] = None
     return known[str(results)]
 

@@ -1,0 +1,1 @@
+"""Input that lies: damaged bytes, absurd values, text that attacks what shows it."""
