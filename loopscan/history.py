@@ -110,6 +110,13 @@ class Store:
             found = (self._db.execute(query, (limit,)).fetchone()[0] for limit in (until, LAST))
             return next((float(f) for f in found if f is not None), None)
 
+    def oldest(self, since: float) -> float:
+        """The time of the oldest run from `since` on; `since` where there is none."""
+        query = "SELECT min(coalesce(ended, first_stored)) FROM runs WHERE coalesce(ended, first_stored) >= ?"
+        with told(self.path, self._error):
+            found: float | None = self._db.execute(query, (since,)).fetchone()[0]
+        return since if found is None else found
+
     def select(self, columns: Sequence[str], since: float, until: float, tools: bool = False) -> Iterator[sqlite3.Row]:
         """Rows of the runs from `since` up to `until`: the time, whether it is the run's own, then `columns`.
 

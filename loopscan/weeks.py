@@ -125,6 +125,8 @@ def history(store: Store, count: int, by: str | None, zone: tzinfo | None, now: 
     if newest is None:
         return History([], by, [], {})
     weeks = weeks_until(newest, count, zone)
+    oldest = store.oldest(weeks[0].start)
+    weeks = [w for w in weeks if w.end > oldest]
     found = History(weeks, by, [Tally() for _ in weeks], {})
     found.current = next((i for i, w in enumerate(weeks) if w.start <= now < w.end), None)
     starts, end = [w.start for w in weeks], weeks[-1].end
