@@ -46,8 +46,8 @@ def opened(path: str | None) -> Iterator[TextIO]:
         sys.stdout.flush()
         return
     target = os.path.realpath(path)
-    device = os.path.exists(target) and not os.path.isfile(target)
-    part = target if device else f"{target}.{os.getpid()}.part"
+    device = os.path.exists(path) and not os.path.isfile(path)
+    part = path if device else f"{target}.{os.getpid()}.part"
     try:
         with open(part, "w", encoding="utf-8", errors="backslashreplace", newline="") as out:
             yield out

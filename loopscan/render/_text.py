@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from decimal import ROUND_HALF_UP, Decimal
+from textwrap import wrap
 
 from loopscan.price import PICO
 
@@ -36,6 +37,13 @@ def _visible(match: re.Match[str]) -> str:
     if code == 0x7F:
         return "␡"
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def folded(line: str, width: int | None) -> list[str]:
+    """A line for a terminal of this width, broken at spaces; as it is where `width` is None."""
+    if width is None or len(line) <= width:
+        return [line]
+    return wrap(line, max(width, 20), subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
 def money(pico: int | None) -> str:

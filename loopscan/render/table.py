@@ -11,7 +11,7 @@ from loopscan.render._exits import exit_grid, run_name
 from loopscan.render._grid import Column, Grid
 from loopscan.render._money import amount, cost_cell
 from loopscan.render._summary import summary
-from loopscan.render._text import clean, plural, short
+from loopscan.render._text import clean, folded, plural, short
 from loopscan.report import Report, RunReport
 
 _STYLES: Final = {
@@ -37,7 +37,7 @@ def render(report: Report, out: TextIO, options: Options) -> None:
         exit_grid(run, options.width).write(out, options.width, options.color)
         out.write("\n")
     for line in summary(report):
-        out.write(line + "\n")
+        out.writelines(part + "\n" for part in folded(line, options.width))
 
 
 def ranked(runs: Iterable[RunReport]) -> list[RunReport]:
