@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from loopscan.report import Children, RunReport
+from loopscan.money import Children
+from loopscan.report import RunReport
 
 
 def add_children(reports: list[RunReport]) -> None:

@@ -119,6 +119,20 @@ class Money:
     cold: Cold = field(default_factory=Cold)
 
 
+@dataclass(slots=True)
+class Children:
+    """The runs that a run started, and those that they started: how many, how many of them unpriced, picodollars."""
+
+    runs: int = 0
+    unpriced: int = 0
+    usd: int = 0
+
+    @property
+    def priced_usd(self) -> int | None:
+        """Picodollars, None when none of them is priced."""
+        return None if self.unpriced == self.runs else self.usd
+
+
 def closing_call(series: Series, turn: int) -> int | None:
     """Picodollars of one last summary after a turn: the input of the next send as it was paid, and the summary.
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from loopscan.episodes import VERDICTS, Episode, worst
 from loopscan.exits import ORDER, Caps, first_turn
-from loopscan.money import Money, Spent, closing_call, money_notes
+from loopscan.money import Children, Money, Spent, closing_call, money_notes
 from loopscan.price import PICO
 from loopscan.progress import Progress
 from loopscan.run import Run
@@ -37,20 +37,6 @@ class Fired:
     false_stop: bool
     rule: str | None = None
     closing_usd: int | None = None
-
-
-@dataclass(slots=True)
-class Children:
-    """The runs that a run started, and those that they started: how many, how many of them unpriced, picodollars."""
-
-    runs: int = 0
-    unpriced: int = 0
-    usd: int = 0
-
-    @property
-    def priced_usd(self) -> int | None:
-        """Picodollars, None when none of them is priced."""
-        return None if self.unpriced == self.runs else self.usd
 
 
 @dataclass(slots=True)

@@ -72,8 +72,8 @@ class Tally:
 
     def series(self) -> Series:
         """The running totals."""
-        sums = (_sums(column) for column in (self.input, self.output, self.usd))
-        return Series(*sums, array("d", accumulate(self.elapsed, max)), self.unpaid, self.rates)
+        elapsed = array("d", accumulate(self.elapsed, max))
+        return Series(_sums(self.input), _sums(self.output), _sums(self.usd), elapsed, self.unpaid, self.rates)
 
 
 def _sums(column: Iterable[int]) -> array[int]:
