@@ -35,7 +35,7 @@ MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
 _WHY: Final = {
     "SQLITE_NOTADB": "is no loopscan store; name another file",
     "SQLITE_CORRUPT": "is damaged",
-    "SQLITE_CANTOPEN": "cannot be opened: is its folder there, and may it be written?",
+    "SQLITE_CANTOPEN": "cannot be opened: is its folder there, and may it be read and written?",
     "SQLITE_READONLY": "cannot be written: the file or its folder is read-only",
     "SQLITE_FULL": "cannot be written: the disk is full",
     "SQLITE_BUSY": "is held by another process: try again",

@@ -61,15 +61,14 @@ class _Row:
     def cells(self, tallies: Sequence[Tally], last: int) -> list[str]:
         """The title, the weeks, the change and the course."""
         values = [self.figure(t) for t in tallies]
-        return [self.title, *map(self.value, values), self.change(values, last), spark(values)]
+        change = (self.change(values, last) or "=") if last else "-"
+        return [self.title, *map(self.value, values), change, spark(values)]
 
     def change(self, values: Sequence[int], last: int) -> str:
-        """The last whole week less the one before."""
-        if not last:
-            return "-"
-        more = values[last] - values[last - 1]
+        """The last whole week less the one before, nothing where they are equal."""
+        more = values[last] - values[last - 1] if last else 0
         if not more:
-            return "="
+            return ""
         return ("+" if more > 0 else "-") + self.value(abs(more))
 
     def style(self, values: Sequence[int], last: int) -> str:
@@ -151,7 +150,7 @@ def _by_group(found: History, out: TextIO, options: Options) -> None:
         line, styles = [clean(name)], {}
         for row in lines:
             values = [row.figure(t) for t in tallies]
-            line += [row.value(values[found.last]), row.change(values, found.last).replace("=", "")]
+            line += [row.value(values[found.last]), row.change(values, found.last)]
             styles[len(line) - 1] = row.style(values, found.last)
         grid.add([*line, spark([course.figure(t) for t in tallies])], styles)
     grid.write(out, options.width, options.color)
