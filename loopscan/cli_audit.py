@@ -30,14 +30,16 @@ def audit_command(given: Given) -> int:
         raise UsageError(f"--fail-on {NEW_STUCK} needs --store FILE: what is new is told by what was there before")
     with store_of(given) as store:
         report = scanned(given, store)
-        tripped = failures(rules, report, naming(given))
+        if given.redact:
+            report = redacted(report)
+        tripped = failures(rules, report)
         doubt(rules, report, given)
         if store is not None:
             save(report, store, given)
     if given.only:
         wanted = {v.value for v in given.only}
         report.runs = [r for r in report.runs if (r.verdict or "blind") in wanted]
-    write(redacted(report) if given.redact else report, given)
+    write(report, given)
     return exit_code(report, given, tripped)
 
 

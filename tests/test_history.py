@@ -377,3 +377,13 @@ def test_the_record_in_the_store_is_that_of_the_report(tmp_path: Path) -> None:
     report = audit([str(ROOT / SAMPLES / "deployment.jsonl")]).runs[0]
     full = record(report)
     assert json.loads(stored(report).record) == {k: v for k, v in full.items() if v is not None}
+
+
+def test_a_redacted_audit_keeps_no_words(tmp_path: Path) -> None:
+    """What goes into the store is what is shown, and runs that are named by their file are still known again."""
+    log = native(tmp_path / "a.jsonl", *[{"name": "t", "args": {"password": "hunter2"}, "result": 1}] * 9)
+    args = ("audit", str(log), "--redact", "--store", str(tmp_path / "s.db"), "--fail-on", "new:stuck")
+    assert [loopscan(*args).returncode, loopscan(*args).returncode] == [1, 0]
+    data = (tmp_path / "s.db").read_bytes()
+    assert b"hunter2" not in data
+    assert b"a.jsonl" not in data
