@@ -86,7 +86,8 @@ def test_a_run_counts_where_it_ended(tmp_path: Path) -> None:
     report = audit(log, Settings(span=weeks[1]))
     assert (report.outside, report.untimed, report.unopened) == (2, 1, 0)
     out = loopscan("audit", str(log), "--since", "2026-11-23", "--until", "2026-11-30").stdout
-    assert "outside the span: 2 runs" in out
+    span_ = "runs that ended since 2026-11-23T00:00:00Z before 2026-11-30T00:00:00Z"
+    assert f"{span_}; outside that span 2 runs" in out
     assert "1 run without times, counted whatever the span" in out
 
 
@@ -105,7 +106,10 @@ def test_no_run_in_the_span_is_no_failure(tmp_path: Path) -> None:
     log = native(tmp_path / "t.jsonl", *run("r", "2026-11-22T10:00:00Z"))
     done = loopscan("audit", str(log), "--since", "2026-11-23")
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.splitlines() == ["no run found", "outside the span: 1 run"]
+    assert done.stdout.splitlines() == [
+        "no run found",
+        "runs that ended since 2026-11-23T00:00:00Z; outside that span 1 run",
+    ]
 
 
 UUID = "0b6f7c1e-8d43-4f3a-9a5e-2f1d6c7b8a90"

@@ -95,9 +95,11 @@ def left_out(report: Report) -> list[str]:
     if skips.unknown:
         kinds = ", ".join(clean(k, 40) for k, _ in skips.unknown.most_common(5))
         lines.append(f"ignored {plural(sum(skips.unknown.values()), 'record')} of unknown types: {kinds}")
-    if report.outside or report.unopened:
+    since, until = report.settings.get("since"), report.settings.get("until")
+    if since or until:
+        ends = " ".join([f"since {since}"] * bool(since) + [f"before {until}"] * bool(until))
         files = f", {plural(report.unopened, 'file')} left unread" if report.unopened else ""
-        lines.append(f"outside the span: {plural(report.outside, 'run')}{files}")
+        lines.append(f"runs that ended {ends}; outside that span {plural(report.outside, 'run')}{files}")
     if report.untimed:
         lines.append(f"{plural(report.untimed, 'run')} without times, counted whatever the span")
     if report.not_logs:
