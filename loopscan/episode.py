@@ -46,6 +46,8 @@ class Episode:
     tool: str | None = None
     pause: int = 0
     sure: int = STUCK_COPIES
+    texts: int = 0
+    """Other texts after an episode of texts."""
 
     @property
     def copies(self) -> int:

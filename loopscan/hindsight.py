@@ -1,7 +1,8 @@
 """What became of an episode: whether the run got out of it (DESIGN section 3).
 
-A loop is left when a later call outside it is no error; a closing text alone leaves it only below four copies. A loop
-with other work in between is left when it has been silent for longer than it ever was while it went on.
+A loop is left when a later call outside it is no error; a closing text alone leaves it only below four copies, and two
+other texts leave a loop of texts. A loop with other work in between is left when it has been silent for longer than it
+ever was while it went on.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ def leaves(episode: Episode, turn: int, action: Action, keyer: Keyer) -> bool:
     """Whether a later turn leaves the episode for good; notes the turn in it."""
     if not action.calls:
         closing = not action.error and action.idents[0] not in episode.idents
-        if closing and episode.copies < STUCK_COPIES and episode.left_at is None:
+        talk = all(entry["name"] is None for entry in episode.block)
+        episode.texts += closing and talk
+        if closing and episode.left_at is None and (episode.copies < STUCK_COPIES or episode.texts > 1):
             episode.left_at = turn
         return closing and episode.left
     if episode.rule == "period":

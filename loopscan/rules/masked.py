@@ -53,9 +53,9 @@ class Masked(Rule):
         if episode is not None:
             self.extend(run, episode)
             return
-        if length < (COPIES - 1) * period or _goes_somewhere(seen, period, run):
-            return
         first = seen.turn - length - period + 1
+        if _goes_somewhere(seen, period, first, run):
+            return
         block = [b for t in range(seen.turn - period + 1, seen.turn + 1) if (b := run.detector.at(t)) is not None]
         actions = [b.action for b in block]
         self.open(
@@ -83,10 +83,10 @@ def _mask(call: Call, run: Run) -> str:
     return text if len(text) > _LONG else outcome.masked(text)
 
 
-def _goes_somewhere(seen: Seen, period: int, run: Run) -> bool:
+def _goes_somewhere(seen: Seen, period: int, since: int, run: Run) -> bool:
     """Whether the numbers in which the copies differ say that something went on."""
     for turn in range(seen.turn - period + 1, seen.turn + 1):
-        copies = [s for t in range(turn, turn - run.detector.reach, -period) if (s := run.detector.at(t)) is not None]
+        copies = [s for t in range(turn, since - 1, -period) if (s := run.detector.at(t)) is not None]
         first = copies[0].action
         for i in range(len(first.calls)):
             texts = [run.plain(c.action.calls[i]) for c in reversed(copies) if len(c.action.calls) == len(first.calls)]

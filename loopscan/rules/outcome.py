@@ -15,7 +15,7 @@ _FAILED: Final = re.compile(
     r"\b(errors?|exception|traceback|fail(?:ed|ure|s|ing)?|fatal|cannot|can't|could ?n[o']t|unable|not found|no such|"
     r"denied|refused|forbidden|unauthori[sz]ed|invalid|timed? ?out|rejected|blocked|limit of|unknown command|missing|"
     r"did ?n[o']t|does ?n[o']t|unexpected|unsupported|too much|not allowed|overloaded|killed|not installed|"
-    r"no replacement)\b|\bE[A-Z]{5,}\b",
+    r"no replacement)\b|(?-i:\bE[A-Z]{5,}\b)",
     re.I,
 )
 _NO_FAULT: Final = re.compile(
@@ -30,12 +30,15 @@ _NOTHING: Final = re.compile(
 _WORKED: Final = re.compile(
     r"\W*(?:ok|okay|done|success\w*|true|yes|saved?|written|wrote|created?|updated?|edited|applied|added|deleted|"
     r"removed|moved|renamed|sent|started|queued|scheduled|armed|accepted|completed?|finished|passed|clean|healthy|up|"
-    r"valid|stored|recorded|posted|replaced|inserted|committed|pushed|installed|copied|unchanged|all)\b|"
+    r"valid|stored|recorded|posted|replaced|inserted|committed|pushed|installed|copied|all)\b|"
     r".{0,60}\bsuccess|"
     r".{0,40}\b(?:\d+ (?:passed|replaced|changed?|updated|inserted|added|removed)|up to date|"
-    r"no (?:problems|errors|issues|warnings|changes)|0 (?:problems|errors|issues|warnings|failed))\b",
+    r"no (?:problems|errors|issues|warnings|changes)|0 (?:problems|errors|issues|warnings|failed))\b|"
+    r".{0,50}\b(?:updated|created|saved|written|added|applied|stored|set|recorded|logged|noted|moved|posted|sent|ok|done)"
+    r"\W*$",
     re.I | re.S,
 )
+_NEGATED: Final = re.compile(r"\b(?:not|never|nothing|un(?:able|changed|known))\b|n't\b", re.I)
 _HEAD: Final = 400
 _TAIL: Final = 300
 _SHORT: Final = 120
@@ -74,7 +77,9 @@ def _hollow(value: JSON) -> bool:
 
 def worked(text: str) -> bool:
     """Whether a short result only says that it worked."""
-    return len(text) <= _SHORT and not failing(text) and _WORKED.match(text.strip("\"'{}[] \n")) is not None
+    if len(text) > _SHORT or failing(text) or _NEGATED.search(text):
+        return False
+    return _WORKED.match(text.strip("\"'{}[] \n")) is not None
 
 
 _NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
@@ -86,7 +91,7 @@ _TRIES: Final = re.compile(
 )
 """Counts of the call's own repetitions: they go up however little happens."""
 _NAMED: Final = re.compile(r"[\w./\\~-]*\d[\w./\\~-]*")
-_FILE: Final = re.compile(r"[/\\]|\.[A-Za-z][A-Za-z0-9]{0,4}$")
+_FILE: Final = re.compile(r"[A-Za-z].*[/\\]|[/\\].*[A-Za-z]|\.[A-Za-z][A-Za-z0-9]{0,4}$")
 _TOKEN: Final = re.compile(
     r"(?<![\w/.\\-])(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{6,}(?![\w/\\-])(?!\.\w)|[A-Za-z0-9+/]{60,}={0,2}"
 )

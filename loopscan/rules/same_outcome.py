@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 from loopscan.key import Action
-from loopscan.model import Call
 from loopscan.rules import outcome, tools
 from loopscan.rules.base import Rule, Run
 from loopscan.rules.streaks import EQUAL, Streak
@@ -40,16 +39,18 @@ class SameOutcome(Rule):
             )  # fmt: skip
 
     def _tells(self, streak: Streak, action: Action, run: Run) -> bool:
-        text = run.plain(action.calls[0])
-        if outcome.worked(text) or (outcome.nothing(text) and not _asks(action.calls[0], text)):
+        call = action.calls[0]
+        text, kind = run.plain(call), tools.kind(call.name)
+        bad = action.error or outcome.failing(text)
+        if kind & (tools.WRITES | tools.SENDS) and not bad:
             return False
         related = 2 * (streak.same_words + streak.reworded) >= streak.count - 1
         needed = REWORDED if related else OTHER
         if not streak.dense(needed) or streak.count < needed:
             return False
-        return related or action.error or outcome.failing(text) or outcome.nothing(text) or len(text) >= _TELLING
-
-
-def _asks(call: Call, text: str) -> bool:
-    """Whether nothing as an answer means that nothing was found: a write that answers nothing went well."""
-    return tools.reads(call) or (not tools.kind(call.name) and bool(text.strip()))
+        if outcome.worked(text):
+            return related and len(text) >= _TELLING and not kind & tools.SHELL
+        if outcome.nothing(text):
+            # a command that prints nothing went well, unless it was asked to find something
+            return streak.looks == streak.count or (not kind and bool(text.strip()))
+        return related or bad or (streak.exact and len(text) >= _TELLING) or bool(kind & tools.SHELL)

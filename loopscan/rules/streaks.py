@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from loopscan.episode import Episode
 from loopscan.model import JSON, MISSING, Call
-from loopscan.rules import outcome, wording
+from loopscan.rules import outcome, tools, wording
 from loopscan.rules.base import Run
 
 EQUAL: Final = 3
@@ -61,6 +61,7 @@ class Streak:
     """`like`: how the outcomes are alike; `turns`: the first of its calls; `kins`: the same words / reworded pairs.
 
     `series`: numbers of the results, where only they differ; `idents`: the different actions (at most 9 are kept).
+    `exact`: the results are equal in full; `looks`: calls that only look.
     """
 
     tool: str
@@ -76,6 +77,8 @@ class Streak:
     idents: set[int | None] = field(default_factory=set)
     series: list[list[float]] = field(default_factory=list)
     numbered: bool = False
+    exact: bool = True
+    looks: int = 0
     episodes: dict[str, Episode] = field(default_factory=dict)
 
     def dense(self, copies: int) -> bool:
@@ -124,13 +127,14 @@ class Trail:
         streak = self.streak
         self.put(turn, call, ident)
         point = self._point = Point(turn, call, ident)
-        like, kin = alike(before, point, run)
+        like, kin = alike(before, point, run, self.prose)
         if not like or turn - before.turn > GAP:
             return None
         if streak is None or (streak.like == WORDS) != (like == WORDS):
             streak = Streak(self.tool, like, before, [before.turn])
             streak.recent.append(before.turn)
             streak.idents.add(before.ident)
+            streak.looks += tools.reads(before.call)
             streak.series.append(_numbers(before, run))
         else:
             streak.count += 1
@@ -142,9 +146,9 @@ class Trail:
 
 
 def talks(args: JSON) -> bool:
-    """Whether arguments hold prose: a text of several words."""
+    """Whether arguments hold prose: one line of several words."""
     values = args.values() if isinstance(args, dict) else (args,)
-    return any(isinstance(v, str) and v.count(" ") >= 4 for v in values)
+    return any(isinstance(v, str) and v.count(" ") >= 4 and len(v) < 1000 and "\n" not in v for v in values)
 
 
 def _join(streak: Streak, point: Point, like: int, kin: int, run: Run) -> None:
@@ -156,8 +160,9 @@ def _join(streak: Streak, point: Point, like: int, kin: int, run: Run) -> None:
         streak.idents.add(point.ident)
     streak.same_words += kin == wording.SAME_WORDS
     streak.reworded += kin == wording.REWORDED
-    if like == NUMBERS:
-        streak.numbered = True
+    streak.numbered |= like == NUMBERS
+    streak.exact = streak.exact and point.plain(run) == streak.start.plain(run)
+    streak.looks += tools.reads(point.call)
     streak.series.append(_numbers(point, run))
     del streak.series[:-20]
 
@@ -170,8 +175,11 @@ def _numbers(point: Point, run: Run) -> list[float]:
     return outcome.numbers(text, own)
 
 
-def alike(before: Point, point: Point, run: Run) -> tuple[int, int]:
-    """How two calls of a tool are alike in their outcome (0 = not), and the kinship of their arguments."""
+def alike(before: Point, point: Point, run: Run, prose: bool = False) -> tuple[int, int]:
+    """How two calls of a tool are alike in their outcome (0 = not), and the kinship of their arguments.
+
+    `prose`: what is asked is prose, so that the same thing can be said in other words.
+    """
     same_action = before.ident == point.ident and point.ident is not None
     first, second = before.plain(run), point.plain(run)
     if first == second:
@@ -191,11 +199,13 @@ def alike(before: Point, point: Point, run: Run) -> tuple[int, int]:
         return EQUAL, kin
     if wording.echo_free(first, second, before.said, point.said):
         return EQUAL, kin
-    if kin == wording.REWORDED and _reworded(before, point, run):
+    if prose and kin == wording.REWORDED and _reworded(before, point, run):
         return WORDS, kin
     return 0, kin
 
 
 def _reworded(before: Point, point: Point, run: Run) -> bool:
     (asked, answered), (asked_again, answered_again) = before.content(run), point.content(run)
-    return len(asked) >= 4 and wording.close(asked, asked_again) and wording.close(answered, answered_again)
+    if len(asked) < 4 or not wording.close(asked, asked_again):
+        return False
+    return 2 * len(answered & answered_again) >= len(answered | answered_again) >= 3

@@ -11,9 +11,10 @@ from loopscan.rules.base import Rule, Run
 
 COPIES: Final = 4
 _SHORT: Final = 16
+_LONG: Final = 2000
 
 _INTENT: Final = re.compile(
-    r"\b(?:i will|i'll|let me|let's|i am going to|i'm going to|going to|i need to|next, i|now i|i shall|i should now)\b",
+    r"\b(?:i will|i'll|let me|let's|i am going to|i'm going to|going to|i need to|next, i|now i|i shall)\b",
     re.I,
 )
 _COURTESY: Final = re.compile(
@@ -43,6 +44,9 @@ class Text(Rule):
     def words(self, action: Action, run: Run) -> None:
         """A turn of words only."""
         text = action.text or ""
+        if len(text) > _LONG:
+            self._last = 0
+            return
         content, polite = wording.content(text), _polite(text)
         near = wording.close(self._content, content) or (
             bool(self._content & content) and bool(_INTENT.search(text)) and self._kind == "intent"

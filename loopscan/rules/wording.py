@@ -101,7 +101,10 @@ def close(first: frozenset[str], second: frozenset[str]) -> bool:
 
 
 def echo_free(first: str, second: str, args: tuple[str, ...], others: tuple[str, ...]) -> bool:
-    """Whether two results are the same but for the words in which their arguments differ."""
-    apart = set(args) ^ set(others)
-    a, b = ([w for w in words(t) if w not in apart] for t in (first, second))
-    return len(a) >= 2 and a == b
+    """Whether two results are the same but for the words of their arguments."""
+    one, other = words(first), words(second)
+    for own in (set(args) ^ set(others), set(args) | set(others)):
+        a, b = ([w for w in said if w not in own] for said in (one, other))
+        if len(a) >= 2 and a == b:
+            return True
+    return False
