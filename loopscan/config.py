@@ -134,4 +134,5 @@ def _tool(origin: str, table: dict[str, Any]) -> ToolSettings:
                 raise UsageError(f'{origin}.ignore: a list is wanted, as ["result.path"]')
         elif not isinstance(value, bool):
             raise UsageError(f"{origin}.{key}: true or false is wanted")
-    return ToolSettings(**{key: tuple(value) if key == "ignore" else value for key, value in table.items()})
+    ignore = tuple(table.get("ignore", ()))
+    return ToolSettings(ignore, table.get("poll"), table.get("mutates"), table.get("unordered"))
