@@ -112,7 +112,11 @@ CharsPerToken = Annotated[
 ]
 FailOn = Annotated[
     list[str] | None,
-    _opt("--fail-on", help="Exit with 1 if a run is of this verdict, or `unpriced`; repeatable.", metavar="RULE"),
+    _opt(
+        "--fail-on",
+        help="Exit with 1: a verdict, unpriced, new:stuck, 'wasted_usd>5', 'rate:stuck>2%'; repeatable.",
+        metavar="RULE",
+    ),
 ]
 Cached = Annotated[bool, _opt("--cache", help="Work out the model with a prompt cache that stays warm.")]
 CompactAt = Annotated[
