@@ -32,6 +32,7 @@ RULES: Final = {
     "undo": "loopscan.rules.undo:Undo",
     "read-back": "loopscan.rules.read_back:ReadBack",
     "sweep": "loopscan.rules.sweep:Sweep",
+    "growth": "loopscan.rules.growth:Growth",
     "inside": "loopscan.rules.inside:Inside",
 }
 """Name -> module and class. `period` is always on."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from loopscan.detector import Seen
 from loopscan.rules.base import Rule, Run
+from loopscan.rules.masked import rough
 
 
 class LongCycle(Rule):
-    """Equal keys at one distance beyond the reach of the period rule (11 to 19 turns), for that many turns."""
+    """A block of 11 to 19 turns, beyond the reach of the period rule, played twice; numbers in results are masked."""
 
     NAME = "long-cycle"
     __slots__ = ("_runs",)
@@ -23,7 +24,7 @@ class LongCycle(Rule):
         earlier = seen.before
         while earlier is not None:
             period = seen.turn - earlier.turn
-            if period > shortest and earlier.keyed(run.keyer) == seen.keyed(run.keyer):
+            if period > shortest and rough(earlier, run) == rough(seen, run):
                 length, last = self._runs.get(period, (0, 0))
                 runs[period] = (length + 1 if last == seen.turn - 1 else 1, seen.turn)
             earlier = earlier.before

@@ -6,7 +6,7 @@ from typing import Final
 
 from loopscan.detector import Seen
 from loopscan.model import Call
-from loopscan.rules import outcome
+from loopscan.rules import outcome, tools
 from loopscan.rules.base import Rule, Run
 
 COPIES: Final = 3
@@ -35,7 +35,7 @@ class Masked(Rule):
         while earlier is not None:
             period = seen.turn - earlier.turn
             same = earlier.keyed(run.keyer) == seen.keyed(run.keyer)
-            if same or _rough(earlier, run) == _rough(seen, run):
+            if same or rough(earlier, run) == rough(seen, run):
                 length, last, differs = self._runs.get(period, (0, seen.turn - 1, False))
                 if last != seen.turn - 1:
                     length, differs = 0, False
@@ -69,18 +69,18 @@ def _idents(seen: Seen, period: int, run: Run) -> list[int]:
     return [i for b in found if b is not None for i in b.action.idents]
 
 
-def _rough(seen: Seen, run: Run) -> int:
+def rough(seen: Seen, run: Run) -> int:
     """Hash of a turn's masked results; of its text for a turn without calls."""
     if seen.rough is None:
         parts = [hash((i, _mask(c, run))) for i, c in zip(seen.action.idents, seen.action.calls, strict=False)]
-        fault = outcome.masked(str(seen.action.fault)) if seen.action.error and not parts else ""
+        fault = outcome.masked(str(seen.action.fault), True) if seen.action.error and not parts else ""
         seen.rough = hash((seen.action.ident, fault, *sorted(parts)))
     return seen.rough
 
 
 def _mask(call: Call, run: Run) -> str:
     text = run.plain(call)
-    return text if len(text) > _LONG else outcome.masked(text)
+    return text if len(text) > _LONG else outcome.masked(text, call.error)
 
 
 def _goes_somewhere(seen: Seen, period: int, since: int, run: Run) -> bool:
@@ -90,7 +90,9 @@ def _goes_somewhere(seen: Seen, period: int, since: int, run: Run) -> bool:
         first = copies[0].action
         for i in range(len(first.calls)):
             texts = [run.plain(c.action.calls[i]) for c in reversed(copies) if len(c.action.calls) == len(first.calls)]
-            if len(set(texts)) > 1 and not first.calls[i].error and not outcome.failing(texts[-1]) and _told(texts):
+            call = first.calls[i]
+            noise = call.error or tools.kind(call.name) & tools.HOUSE or outcome.failing(texts[-1])
+            if len(set(texts)) > 1 and not noise and _told(texts):
                 return True
     return False
 

@@ -10,10 +10,14 @@ from loopscan.rules import outcome, tools
 from loopscan.rules.base import Rule, Run
 
 COPIES: Final = 4
+SHORT_COPIES: Final = 6
+_SHORT: Final = 200
 
 
 class NoEffect(Rule):
     """One shell command four times within 20 turns, the same result each time, an edit between any two of them.
+
+    Six times where the result is short: summaries of one line come back by chance.
 
     A result that says it worked, or nothing, is no complaint: that is how good work is checked. Dated at the third
     time.
@@ -41,7 +45,7 @@ class NoEffect(Rule):
         episode = self.going(run, loop, run.detector.reach)
         if episode is not None:
             self.extend(run, episode, (episode.count or 0) + 1)
-        elif all(_edited(a, b, run) for a, b in pairwise(same)) and _complains(seen, run):
+        elif all(_edited(a, b, run) for a, b in pairwise(same)) and _complains(seen, len(same), run):
             self.open(
                 run, [seen.action], turn=same[2], first=same[0], loop=loop, copies=len(same), tool=None,
                 idents=seen.action.idents, pause=max(b - a for a, b in pairwise(same)) - 1, sure=6,
@@ -54,6 +58,8 @@ def _edited(after: int, before: int, run: Run) -> bool:
     return any(tools.edits(c) and not c.error for s in turns if s is not None for c in s.action.calls)
 
 
-def _complains(seen: Seen, run: Run) -> bool:
+def _complains(seen: Seen, copies: int, run: Run) -> bool:
     text = run.plain(seen.action.calls[0])
+    if copies < SHORT_COPIES and len(text) < _SHORT:
+        return False
     return not (outcome.worked(text) or outcome.nothing(text) or text.isspace())

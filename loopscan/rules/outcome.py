@@ -1,26 +1,26 @@
 """What a result says: that it failed, that nothing is there, that it worked; and whether its numbers move on.
 
-Word lists in English, small on purpose; read only for results that already came back the same.
+Word lists in English, small on purpose; read only for results that already look the same.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from itertools import pairwise
 from typing import Final
 
 from loopscan.decode import embedded
 from loopscan.model import JSON
 
-_FAILED: Final = re.compile(
-    r"\b(errors?|exception|traceback|fail(?:ed|ure|s|ing)?|fatal|cannot|can't|could ?n[o']t|unable|not found|no such|"
-    r"denied|refused|forbidden|unauthori[sz]ed|invalid|timed? ?out|rejected|blocked|limit of|unknown command|missing|"
-    r"did ?n[o']t|does ?n[o']t|unexpected|unsupported|too much|not allowed|overloaded|killed|not installed|"
-    r"no replacement)\b|(?-i:\bE[A-Z]{5,}\b)",
-    re.I,
+_FAULTS: Final = tuple(
+    "error|exception|traceback|failed|failure|fails|failing|fatal|cannot|can't|could not|couldn't|unable|not found|"
+    "no such|denied|refused|forbidden|unauthorized|unauthorised|invalid|timed out|time out|timeout|rejected|blocked|"
+    "limit of|unknown command|missing|did not|didn't|does not|doesn't|unexpected|unsupported|too much|not allowed|"
+    "overloaded|killed|not installed|no replacement".split("|")
 )
-_NO_FAULT: Final = re.compile(
-    r"\b(?:0|no|without|zero) (?:errors?|fail(?:ures?|ed)|problems?|issues?|warnings?)\b", re.I
-)
+_NO: Final = ("0", "no", "without", "zero")
+_CODE: Final = re.compile(r"\bE[A-Z]{5,}\b")
 _NOTHING: Final = re.compile(
     r"\W*(?:no|none|nothing|null|nil|undefined|0|zero|empty|not found|without)\b.{0,80}|"
     r"\W*\(?(?:no output|nothing|empty)\b.{0,60}|"
@@ -49,7 +49,22 @@ _COUNTS: Final = ("total", "count", "totalcount", "total_count", "num_results")
 def failing(text: str) -> bool:
     """Whether a result reads like a failure: by its beginning and its end."""
     part = text if len(text) <= _HEAD + _TAIL else text[:_HEAD] + "\n" + text[-_TAIL:]
-    return _FAILED.search(_NO_FAULT.sub("", part)) is not None
+    low = part.lower()
+    return any(fault in low and _stands(fault, low) for fault in _FAULTS) or _CODE.search(part) is not None
+
+
+def _stands(fault: str, text: str) -> bool:
+    """Whether a word stands in a text as a word (a plural counts), and not as "no errors"."""
+    at = text.find(fault)
+    while at >= 0:
+        end = at + len(fault)
+        end += text[end : end + 1] == "s"
+        if not (text[at - 1 : at].isalnum() or text[end : end + 1].isalnum()):
+            before = text[max(0, at - 9) : at].split()
+            if not before or before[-1] not in _NO:
+                return True
+        at = text.find(fault, end)
+    return False
 
 
 def nothing(text: str) -> bool:
@@ -82,25 +97,68 @@ def worked(text: str) -> bool:
     return _WORKED.match(text.strip("\"'{}[] \n")) is not None
 
 
-_NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
-_EPOCH: Final = re.compile(r"(?<!\d)1[4-9]\d{8}(?:\d{3}|\d{6}|\.\d+)?(?!\d)")
+_EPOCH: Final = re.compile(r"1[4-9]\d{8}(?:\d{3}|\d{6})?")
 _TRIES: Final = re.compile(
     r"\b(?:attempt|try|retry|tries|call|read|request|visit|time|round)s?\W{0,2}#?\d+|"
-    r"\b\d+(?:st|nd|rd|th)?\W{0,2}(?:times?|attempts?|tries|retries|calls?|reads?|x)\b(?! ?(?:/|of|out))",
+    r"\b\d+(?:st|nd|rd|th)?\W{0,2}(?:times?|attempts?|tries|retries|calls?|reads?|[x×])(?!\w)(?! ?(?:/|of|out))",
     re.I,
 )
 """Counts of the call's own repetitions: they go up however little happens."""
-_NAMED: Final = re.compile(r"[\w./\\~-]*\d[\w./\\~-]*")
+_DIGITS: Final = re.compile(r"\d+")
 _FILE: Final = re.compile(r"[A-Za-z].*[/\\]|[/\\].*[A-Za-z]|\.[A-Za-z][A-Za-z0-9]{0,4}$")
-_TOKEN: Final = re.compile(
-    r"(?<![\w/.\\-])(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{6,}(?![\w/\\-])(?!\.\w)|[A-Za-z0-9+/]{60,}={0,2}"
-)
-_NO_DIGITS: Final = dict.fromkeys(map(ord, "0123456789"))
+_NAMED: Final = re.compile(r"[\w./\\~-]*\d[\w./\\~-]*")
+_HEX: Final = frozenset("0123456789abcdef")
+_LONG_WORD: Final = 60
 
 
-def masked(text: str) -> str:
-    """Text without digits, random hexadecimal words and encoded pictures."""
-    return _TOKEN.sub("", text).translate(_NO_DIGITS)
+def _words_with_digits(text: str) -> Iterator[tuple[int, int]]:
+    """Start and end of each word of letters, digits and underscores that holds a digit."""
+    reached = 0
+    for match in _DIGITS.finditer(text):
+        start, end = match.span()
+        if start < reached:
+            continue
+        while start > reached and (text[start - 1].isalnum() or text[start - 1] == "_"):
+            start -= 1
+        while end < len(text) and (text[end].isalnum() or text[end] == "_"):
+            end += 1
+        reached = end
+        yield start, end
+
+
+def _random(word: str) -> bool:
+    """Whether a word looks drawn at random: hexadecimal, or going to and fro between letters and digits."""
+    if len(word) < 6 or word.isdigit():
+        return False
+    if _HEX.issuperset(word) and not word.isalpha():
+        return True
+    kinds = [c.isdigit() for c in word if c != "_"]
+    return len(word) >= 8 and sum(a != b for a, b in pairwise(kinds)) >= 3
+
+
+def _in_path(text: str, start: int, end: int) -> bool:
+    return text[start - 1 : start] in ("/", "\\", ".", "-") or (
+        text[end : end + 1] in ("/", "\\", "-") or (text[end : end + 1] == "." and text[end + 1 : end + 2].isalpha())
+    )
+
+
+def masked(text: str, failed: bool = False) -> str:
+    """Text without digits, random words and encoded pictures; of a failure without every word that holds a digit."""
+    failed = failed or failing(text)
+    parts, at = [], 0
+    for start, end in _words_with_digits(text):
+        if start < at:
+            continue
+        word = text[start:end]
+        if len(word) >= _LONG_WORD or "base64," in text[max(0, start - 40) : start]:
+            while end < len(text) and (text[end].isalnum() or text[end] in "+/="):
+                end += 1
+            word = ""
+        elif failed or (_random(word) and not _in_path(text, start, end)):
+            word = ""
+        parts += [text[at:start], "".join(c for c in word if not c.isdigit())]
+        at = end
+    return "".join(parts) + text[at:]
 
 
 def names_files_apart(first: str, second: str) -> bool:
@@ -110,9 +168,16 @@ def names_files_apart(first: str, second: str) -> bool:
 
 
 def numbers(text: str, said: frozenset[float] = frozenset()) -> list[float]:
-    """The numbers of a result, in order; times, counts of tries, and what the arguments said (`said`) left out."""
-    text = _TRIES.sub("", _EPOCH.sub("", _TOKEN.sub("", text)))
-    found = [float(n) for n in _NUMBER.findall(text)]
+    """The numbers of a result, in order; times, counts of tries, random words, and what the arguments said left out."""
+    text = _TRIES.sub("", text)
+    found: list[float] = []
+    for start, end in _words_with_digits(text):
+        word = text[start:end]
+        if not _random(word) and _EPOCH.fullmatch(word) is None:
+            if text[start - 1 : start] == "." and found and text[start - 2 : start - 1].isdigit():
+                found[-1] = float(f"{found[-1]:.0f}.{_DIGITS.findall(word)[0]}")
+            else:
+                found += map(float, _DIGITS.findall(word))
     return [n for n in found if n not in said] if said else found
 
 

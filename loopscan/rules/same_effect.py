@@ -10,12 +10,14 @@ from loopscan.rules.base import Rule, Run
 
 SENDS: Final = 3
 EDITS: Final = 4
+OTHERS: Final = 8
 
 
 class SameEffect(Rule):
     """Equal calls of a tool that sends or edits, at most one turn apart, whatever comes back (a receipt, the file).
 
-    From three copies of a message and four of an edit; dated at the second.
+    From three copies of a message, four of an edit, eight of another change (things are created and added in numbers);
+    dated at the second.
     """
 
     NAME = "same-effect"
@@ -32,8 +34,11 @@ class SameEffect(Rule):
         if before is None or len(action.calls) != 1 or action.error or seen.turn - before.turn > 2:
             return
         call = action.calls[0]
-        sends = bool(tools.kind(call.name) & tools.SENDS)
-        if not sends and not tools.edits(call):
+        if tools.kind(call.name) & tools.SENDS:
+            needed = SENDS
+        elif tools.edits(call):
+            needed = EDITS if tools.alters(call) else OTHERS
+        else:
             return
         if self._action != action.ident or self._turn != before.turn:
             self._action, self._first, self._second, self._times = action.ident, before.turn, seen.turn, 1
@@ -43,7 +48,7 @@ class SameEffect(Rule):
         episode = self.going(run, loop, 1)
         if episode is not None:
             self.extend(run, episode, self._times)
-        elif self._times >= (SENDS if sends else EDITS):
+        elif self._times >= needed:
             self.open(
                 run, [action], turn=self._second, first=self._first, loop=loop, copies=self._times, tool=call.name,
             )  # fmt: skip

@@ -61,8 +61,8 @@ class SameError(Rule):
 
 def _message(action: Action, run: Run) -> int:
     if not action.calls:
-        return hash(outcome.masked(str(action.fault)))
+        return hash(outcome.masked(str(action.fault), True))
     call = action.calls[0]
-    own = {call.name.lower(), *wording.said(call.args)}
-    said = [w for w in wording.words(outcome.masked(run.plain(call))) if w not in own]
+    own = {call.name.lower(), *(wording.said(call.args) or ())}
+    said = [w for w in wording.words(outcome.masked(run.plain(call), True)) if w not in own]
     return hash(tuple(said))

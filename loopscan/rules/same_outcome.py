@@ -10,12 +10,14 @@ from loopscan.rules.base import Rule, Run
 from loopscan.rules.streaks import EQUAL, Streak
 
 REWORDED: Final = 4
+HOLLOW: Final = 5
 OTHER: Final = 7
 _TELLING: Final = 30
 
 
 class SameOutcome(Rule):
-    """The same result for calls of one tool in a row: four where the arguments say the same in other words, else seven.
+    """The same result for calls of one tool in a row: four where the arguments say the same in other words, five where
+    nothing is found for arguments with a word in common, else seven.
 
     A result that only says that it worked is none: that is a batch. Without kinship of the arguments it has to be a
     failure, nothing, or a longer text: six different doors that are shut are a finding. Dated at the third time.
@@ -44,13 +46,15 @@ class SameOutcome(Rule):
         bad = action.error or outcome.failing(text)
         if kind & (tools.WRITES | tools.SENDS) and not bad:
             return False
+        empty = outcome.nothing(text)
         related = 2 * (streak.same_words + streak.reworded) >= streak.count - 1
-        needed = REWORDED if related else OTHER
+        needed = REWORDED if related else HOLLOW if empty and not streak.pause and streak.shared else OTHER
         if not streak.dense(needed) or streak.count < needed:
             return False
-        if outcome.worked(text):
-            return related and len(text) >= _TELLING and not kind & tools.SHELL
-        if outcome.nothing(text):
+        if empty:
             # a command that prints nothing went well, unless it was asked to find something
             return streak.looks == streak.count or (not kind and bool(text.strip()))
-        return related or bad or (streak.exact and len(text) >= _TELLING) or bool(kind & tools.SHELL)
+        told = streak.exact and len(text) >= _TELLING
+        if outcome.worked(text):
+            return told and (related or bool(kind & tools.READS)) and not kind & tools.SHELL
+        return related or bad or told or bool(kind & tools.SHELL)

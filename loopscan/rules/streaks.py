@@ -23,6 +23,9 @@ WORDS: Final = 1
 GAP: Final = 8
 """Turns between two calls of a streak at most."""
 _LONG: Final = 20_000
+_SHORT: Final = 300
+_NO_WORDS: Final = dict.fromkeys(map(ord, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"))
+"""What is left is the skeleton of a text; texts that differ in numbers and random words have one skeleton."""
 
 
 @dataclass(slots=True)
@@ -33,7 +36,8 @@ class Point:
     call: Call
     ident: int | None
     _plain: str | None = None
-    _said: tuple[str, ...] | None = None
+    _said: tuple[str, ...] | None = ()
+    _asked: bool = False
     _content: tuple[frozenset[str], frozenset[str]] | None = None
 
     def plain(self, run: Run) -> str:
@@ -43,16 +47,16 @@ class Point:
         return self._plain
 
     @property
-    def said(self) -> tuple[str, ...]:
-        """The words of its arguments."""
-        if self._said is None:
-            self._said = wording.said(self.call.args)
+    def said(self) -> tuple[str, ...] | None:
+        """The words of its arguments; None if they are long."""
+        if not self._asked:
+            self._said, self._asked = wording.said(self.call.args), True
         return self._said
 
     def content(self, run: Run) -> tuple[frozenset[str], frozenset[str]]:
         """The content words of its arguments and of its result."""
         if self._content is None:
-            self._content = wording.content(" ".join(self.said)), wording.content(self.plain(run))
+            self._content = wording.content(" ".join(self.said or ())), wording.content(self.plain(run))
         return self._content
 
 
@@ -61,7 +65,8 @@ class Streak:
     """`like`: how the outcomes are alike; `turns`: the first of its calls; `kins`: the same words / reworded pairs.
 
     `series`: numbers of the results, where only they differ; `idents`: the different actions (at most 9 are kept).
-    `exact`: the results are equal in full; `looks`: calls that only look.
+    `exact`: the results are equal in full; `looks`: calls that only look. `shared`: words
+    that all arguments have in common.
     """
 
     tool: str
@@ -79,6 +84,7 @@ class Streak:
     numbered: bool = False
     exact: bool = True
     looks: int = 0
+    shared: frozenset[str] = frozenset()
     episodes: dict[str, Episode] = field(default_factory=dict)
 
     def dense(self, copies: int) -> bool:
@@ -113,13 +119,18 @@ class Trail:
         first, second = self.call.result, call.result
         if type(first) is not type(second) or first is MISSING:
             return False
-        if type(first) is not str:
-            return first == second or (type(first) is dict and len(first) < 12 and first.keys() == second.keys())
         if first == second or self.prose:
             return True
-        return (first[:3] == second[:3] or first[-3:] == second[-3:]) and (
-            (len(first) < 300 and len(second) < 300) or -24 <= len(first) - len(second) <= 24
-        )
+        if type(first) is not str:
+            return type(first) is dict and len(first) < 12 and first.keys() == second.keys()
+        if first[:8] != second[:8] and first[-10:] != second[-10:]:
+            return False
+        apart = len(first) - len(second)
+        if -24 <= apart <= 24 and first.translate(_NO_WORDS) == second.translate(_NO_WORDS):
+            return True
+        if not apart and "\n" in first:
+            return sorted(first) == sorted(second)
+        return len(first) < _SHORT and len(second) < _SHORT and first[0] not in "{["
 
     def push(self, turn: int, call: Call, ident: int | None, run: Run) -> Streak | None:
         """Take the tool's next call, which may be alike; the streak it is part of."""
@@ -135,6 +146,7 @@ class Trail:
             streak.recent.append(before.turn)
             streak.idents.add(before.ident)
             streak.looks += tools.reads(before.call)
+            streak.shared = frozenset(before.said or ())
             streak.series.append(_numbers(before, run))
         else:
             streak.count += 1
@@ -163,6 +175,7 @@ def _join(streak: Streak, point: Point, like: int, kin: int, run: Run) -> None:
     streak.numbered |= like == NUMBERS
     streak.exact = streak.exact and point.plain(run) == streak.start.plain(run)
     streak.looks += tools.reads(point.call)
+    streak.shared &= frozenset(point.said or ())
     streak.series.append(_numbers(point, run))
     del streak.series[:-20]
 
@@ -171,7 +184,7 @@ def _numbers(point: Point, run: Run) -> list[float]:
     text = point.plain(run)
     if len(text) > _LONG:
         return []
-    own = frozenset(float(w) for w in point.said if w.isdecimal())
+    own = frozenset(float(w) for w in point.said or () if w.isdecimal())
     return outcome.numbers(text, own)
 
 
@@ -186,15 +199,16 @@ def alike(before: Point, point: Point, run: Run, prose: bool = False) -> tuple[i
         return EQUAL, wording.SAME_WORDS if same_action else wording.kin(before.said, point.said)
     if len(first) > _LONG or len(second) > _LONG:
         return 0, 0
-    if same_action:
-        told = outcome.failing(second) and outcome.masked(first) == outcome.masked(second)
-        return (EQUAL, wording.SAME_WORDS) if told else (0, 0)
+    one_mask = _one_skeleton(first, second) and outcome.masked(first) == outcome.masked(second)
+    if one_mask and (point.call.error or outcome.failing(second)):
+        return EQUAL, wording.SAME_WORDS if same_action else wording.kin(before.said, point.said)
+    if same_action or tools.kind(point.call.name) & (tools.WRITES | tools.SENDS):
+        return 0, 0
     kin = wording.kin(before.said, point.said)
-    if outcome.masked(first) == outcome.masked(second):
-        if outcome.failing(second):
-            return EQUAL, kin
-        if kin == wording.SAME_WORDS and not outcome.names_files_apart(first, second):
-            return NUMBERS, kin
+    if one_mask and kin == wording.SAME_WORDS and not outcome.names_files_apart(first, second):
+        return NUMBERS, kin
+    if sorted(first.splitlines()) == sorted(second.splitlines()):
+        return EQUAL, kin
     if kin == wording.SAME_WORDS and set(wording.words(first)) == set(wording.words(second)):
         return EQUAL, kin
     if wording.echo_free(first, second, before.said, point.said):
@@ -202,6 +216,11 @@ def alike(before: Point, point: Point, run: Run, prose: bool = False) -> tuple[i
     if prose and kin == wording.REWORDED and _reworded(before, point, run):
         return WORDS, kin
     return 0, kin
+
+
+def _one_skeleton(first: str, second: str) -> bool:
+    a, b = first.translate(_NO_WORDS), second.translate(_NO_WORDS)
+    return a == b or "base64," in first
 
 
 def _reworded(before: Point, point: Point, run: Run) -> bool:

@@ -15,6 +15,8 @@ READS: Final = 1
 WRITES: Final = 2
 SENDS: Final = 4
 SHELL: Final = 8
+HOUSE: Final = 16
+"""Keeps house in the context: compaction."""
 
 _READ: Final = frozenset(
     "read get list ls search find grep glob query fetch lookup view show cat describe select status check inspect "
@@ -24,8 +26,10 @@ _WRITE: Final = frozenset(
     "write edit create delete remove update replace patch insert append move rename set add save commit put upload "
     "apply modify fix mkdir touch cp mv rm multiedit".split()
 )
+_ALTER: Final = frozenset("write edit insert append replace patch modify fix multiedit".split())
 _SEND: Final = frozenset("send post reply notify tweet publish forward".split())
 _SEND_ALONE: Final = frozenset("message email mail sms comment".split())
+_HOUSE: Final = frozenset("compact compaction compress compression condense condenser condensation".split())
 _SHELL: Final = frozenset("bash shell exec terminal cmd powershell sh zsh".split())
 _COMMANDS: Final = ("command", "cmd", "script", "code", "input")
 
@@ -46,10 +50,12 @@ _EDITORS: Final = frozenset("edit insert append create str_replace submit".split
 
 @lru_cache(maxsize=4096)
 def kind(name: str) -> int:
-    """Bits of `READS`, `WRITES`, `SENDS`, `SHELL` for a tool's name; 0 = not told by the name."""
+    """One of `READS`, `WRITES`, `SENDS`, `SHELL`, `HOUSE` for a tool's name; 0 = not told by the name."""
     words = [w.lower() for w in _WORDS.findall(name)]
     if not words:
         return 0
+    if not _HOUSE.isdisjoint(words):
+        return HOUSE
     if not _SHELL.isdisjoint(words) or words[:2] == ["run", "command"]:
         return SHELL
     if not _SEND.isdisjoint(words) or words[0] in _SEND_ALONE:
@@ -126,6 +132,13 @@ def reads(call: Call) -> bool:
 def changes(call: Call) -> bool:
     """Whether a call may have changed something; a failed one changed nothing."""
     return not call.error and not reads(call)
+
+
+def alters(call: Call) -> bool:
+    """Whether a call changes the text of a file: a part of what `edits` holds, without creating, adding, deleting."""
+    if kind(call.name) & SHELL:
+        return edits(call)
+    return edits(call) and not _ALTER.isdisjoint(w.lower() for w in _WORDS.findall(call.name))
 
 
 def edits(call: Call) -> bool:

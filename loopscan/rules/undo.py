@@ -1,4 +1,4 @@
-"""undo: an edit, its reversal, the edit again: one file goes to and fro between two states."""
+"""undo: an edit, its reversal, the edit again: a file goes to and fro between two states, or is edited to the same."""
 
 from __future__ import annotations
 
@@ -8,27 +8,34 @@ from typing import Final
 
 from loopscan.key import Action
 from loopscan.model import JSON, Call
-from loopscan.rules import tools
+from loopscan.rules import outcome, tools
 from loopscan.rules.base import Rule, Run
 
 TIMES: Final = 3
+BACK: Final = 2
 FILES: Final = 6
 
 _OLD: Final = ("old_string", "old_str", "old", "search", "find", "old_text")
 _NEW: Final = ("new_string", "new_str", "new", "replace", "replacement", "new_text")
+_BACK: Final = ("revert", "undo", "rollback")
 _WHOLE: Final = ("content", "file_text", "contents", "new_content")
 
 
 @dataclass(slots=True)
 class _File:
-    """Edits of one file: its last whole content, and for each pair of states the turns at which it was crossed."""
+    """Edits of one file: its last whole content; turns of edits without a change, and of edits marked as taken back;
+    for each pair of states the turns at which it was crossed, and the state it was left in."""
 
     whole: int | None = None
-    crossed: dict[frozenset[int], list[tuple[int, int]]] = field(default_factory=dict)
+    same: list[int] = field(default_factory=list)
+    back: list[int] = field(default_factory=list)
+    crossed: dict[frozenset[int], tuple[list[int], int]] = field(default_factory=dict)
 
 
 class Undo(Rule):
-    """The same two states of a place in a file, crossed three times to and fro. Dated at the third crossing."""
+    """The same two states of a place in a file, crossed three times to and fro; three edits that replace a text by
+    itself; two edits marked as taken back. Within ten turns; dated at the last of these.
+    """
 
     NAME = "undo"
     KINDS = tools.WRITES
@@ -47,27 +54,39 @@ class Undo(Rule):
         self._files[path] = file
         if len(self._files) > FILES:
             del self._files[next(iter(self._files))]
+        if any(args.get(k) is True for k in _BACK):
+            self._tell((path, "back"), file.back, BACK, action, run)
+            return
         pair = _states(args, file)
-        if pair is None or pair[0] == pair[1]:
+        if pair is None:
+            return
+        if pair[0] == pair[1]:
+            if file.whole is None:
+                self._tell((path, "same"), file.same, TIMES, action, run)
             return
         states = frozenset(pair)
-        crossings = file.crossed.setdefault(states, [])
+        turns, now = file.crossed.pop(states, ([], 0))
+        if now != pair[1]:
+            self._tell((path, states), turns, TIMES, action, run)
+        file.crossed[states] = turns, pair[1]
         if len(file.crossed) > FILES:
             del file.crossed[next(iter(file.crossed))]
-        if crossings and crossings[-1][1] == pair[1]:
+
+    def _tell(self, what: object, turns: list[int], needed: int, action: Action, run: Run) -> None:
+        if action.error or (len(turns) >= needed - 1 and outcome.failing(run.plain(action.calls[0]))):
             return
-        crossings.append((run.turn, pair[1]))
-        loop = hash(("undo", path, states))
+        turns.append(run.turn)
+        del turns[:-TIMES]
+        loop = hash(("undo", what))
         episode = self.going(run, loop, run.detector.reach)
         if episode is not None:
             self.extend(run, episode, (episode.count or 0) + 1)
-        elif len(crossings) >= TIMES and crossings[-1][0] - crossings[-TIMES][0] <= run.detector.reach:
-            turns = [t for t, _ in crossings[-TIMES:]]
+        elif len(turns) >= needed and turns[-1] - turns[-needed] <= run.detector.reach // 2:
+            turns = turns[-needed:]
             self.open(
-                run, [action], turn=turns[-1], first=turns[0], loop=loop, copies=TIMES,
+                run, [action], turn=turns[-1], first=turns[0], loop=loop, copies=needed,
                 pause=max(b - a for a, b in pairwise(turns)) - 1,
             )  # fmt: skip
-        del crossings[:-TIMES]
 
 
 def _states(args: dict[str, JSON], file: _File) -> tuple[int, int] | None:

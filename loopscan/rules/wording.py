@@ -11,6 +11,7 @@ from loopscan.model import JSON
 
 _WORD: Final = re.compile(r"\w+")
 _MOST: Final = 4000
+_ARGUMENTS: Final = 1500
 _NO_WORDS: Final = frozenset(("true", "false", "null", "none"))
 
 COUNTERS: Final = frozenset(
@@ -21,9 +22,10 @@ COUNTERS: Final = frozenset(
 """Arguments that count or stamp the call itself."""
 WHYS: Final = frozenset(
     "reason explanation thought thoughts thinking rationale justification monologue intent purpose label description "
-    "ref toolsummary summary_of_action security_risk".split()
+    "ref toolsummary summary_of_action security_risk max_depth depth timeout timeout_ms max_results top_k "
+    "verbose".split()
 )
-"""Arguments that say why, or under which passing handle, something is done: they count only where they stand alone."""
+"""Arguments that say why, how deep, or under which passing handle something is done: they count only alone."""
 
 STOP: Final = frozenset(
     "a an the and or but if of to in on at by for with from as is are was were be been being it its this that these "
@@ -46,10 +48,10 @@ def _leaves(value: JSON) -> Iterator[str]:
         yield str(value)
 
 
-def said(args: JSON) -> tuple[str, ...]:
-    """The words of a call's arguments in order, without those that say nothing of the action."""
+def said(args: JSON) -> tuple[str, ...] | None:
+    """The words of a call's arguments in order, without those that say nothing of the action; None if they are long."""
     if isinstance(args, str):
-        inner = embedded(args)
+        inner = embedded(args) if len(args) < _ARGUMENTS else None
         args = args if inner is None else inner
     if isinstance(args, dict):
         kept = {k: v for k, v in args.items() if k.lower() not in COUNTERS}
@@ -58,10 +60,10 @@ def said(args: JSON) -> tuple[str, ...]:
     found: list[str] = []
     size = 0
     for leaf in _leaves(args):
-        found += _WORD.findall(leaf[: _MOST - size].lower())
         size += len(leaf)
-        if size >= _MOST:
-            break
+        if size > _ARGUMENTS:
+            return None
+        found += _WORD.findall(leaf.lower())
     return tuple(found)
 
 
@@ -69,11 +71,13 @@ SAME_WORDS: Final = 2
 REWORDED: Final = 1
 
 
-def kin(first: tuple[str, ...], second: tuple[str, ...]) -> int:
+def kin(first: tuple[str, ...] | None, second: tuple[str, ...] | None) -> int:
     """`SAME_WORDS` (order, copies, punctuation and flags apart), `REWORDED`, or 0 for other things.
 
     One word in the place of another is no rewording: that is how a batch goes through its items.
     """
+    if first is None or second is None:
+        return 0
     a, b = set(first) - _NO_WORDS, set(second) - _NO_WORDS
     if a == b:
         return SAME_WORDS
@@ -100,8 +104,10 @@ def close(first: frozenset[str], second: frozenset[str]) -> bool:
     return small >= 3 and 5 * len(first & second) >= 3 * small
 
 
-def echo_free(first: str, second: str, args: tuple[str, ...], others: tuple[str, ...]) -> bool:
+def echo_free(first: str, second: str, args: tuple[str, ...] | None, others: tuple[str, ...] | None) -> bool:
     """Whether two results are the same but for the words of their arguments."""
+    if args is None or others is None:
+        return False
     one, other = words(first), words(second)
     for own in (set(args) ^ set(others), set(args) | set(others)):
         a, b = ([w for w in said if w not in own] for said in (one, other))
