@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from loopscan import cli_options as o
-from loopscan.cli_given import Given
+from loopscan.cli_given import Given, gathered
+from loopscan.cli_weekly import history, replay
 from loopscan.errors import LoopscanError
 
 app = typer.Typer(
@@ -114,7 +115,7 @@ def audit(
     verbose: o.Verbose = False,
 ) -> int:
     """Audit logs: per run how it ended, where it repeats, what that wasted, and which exit would have fired first."""
-    given = Given(**_given(locals()))
+    given = gathered(locals())
     from loopscan.cli_audit import audit_command
 
     return audit_command(given)
@@ -164,28 +165,14 @@ def cost(
     verbose: o.Verbose = False,
 ) -> int:
     """Without a path: the quadratic cost model worked out. With paths: what each run cost, fitted and measured."""
-    given = Given(**_given(locals()))
+    given = gathered(locals())
     from loopscan.cli_cost import cost_command
 
     return cost_command(given)
 
 
-@app.command()
-def history(
-    context: typer.Context,
-    store: o.StoreFile = None,
-    by: o.By = None,
-    weeks: o.Weeks = 8,
-    tz: o.Zone = None,
-    limit: o.Limit = None,
-    format_: o.HistoryFormat = o.HistoryFormatChoice.table,
-    output: o.Output = None,
-) -> int:
-    """Runs per week from a store: how they ended, stuck ones, waste, dollars, against the week before."""
-    given = Given(**_given(locals()))
-    from loopscan.cli_history import history_command
-
-    return history_command(given)
+app.command()(history)
+app.command()(replay)
 
 
 @app.command()
@@ -198,7 +185,7 @@ def convert(
     output: o.Output = None,
 ) -> int:
     """Write any log as native JSON Lines that audits to the same records."""
-    given = Given(**_given(locals()))
+    given = gathered(locals())
     from loopscan.cli_formats import convert_command
 
     return convert_command(given)
@@ -227,12 +214,3 @@ def config(
     from loopscan.cli_config import config_command
 
     return config_command(context, given)
-
-
-def _given(values: dict[str, Any]) -> dict[str, Any]:
-    """The parameters of a command under the names of `Given`, and what the configuration knows of tools."""
-    given = {k if k == "from_" else k.rstrip("_"): v for k, v in values.items()}
-    given["tools"] = given.pop("context").obj.tools
-    if "format" in given:
-        given["format"] = o.FormatChoice(given["format"].value)
-    return given

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from loopscan.cli_options import CostChoice, FormatChoice, PerChoice, VerdictChoice
 from loopscan.settings import ToolSettings
@@ -53,6 +54,9 @@ class Given:
     store: str | None = None
     by: str | None = None
     weeks: int = 8
+    policy: list[str] | None = None
+    outcomes: str | None = None
+    healthy_hit: str = "1%"
     cache: bool = False
     compact_at: int | None = None
     summary: int = 2_000
@@ -60,3 +64,12 @@ class Given:
     normal: int = 6
     tools: dict[str, ToolSettings] = field(default_factory=dict)
     from_: str | None = field(default=None)
+
+
+def gathered(values: dict[str, Any]) -> Given:
+    """The parameters of a command, and what the configuration knows of tools."""
+    given = {k if k == "from_" else k.rstrip("_"): v for k, v in values.items()}
+    given["tools"] = given.pop("context").obj.tools
+    if "format" in given:
+        given["format"] = FormatChoice(given["format"].value)
+    return Given(**given)

@@ -164,6 +164,20 @@ By = Annotated[
     str | None, _opt("--by", help="A row for each agent, model, tool, format or label:NAME.", metavar="WHAT")
 ]
 Weeks = Annotated[int, _opt("--weeks", help="ISO weeks shown, up to the newest run (8).", min=1)]
+PolicyGiven = Annotated[
+    list[str] | None,
+    _opt(
+        "--policy",
+        help="audit, seed, controller, coding, key=value,… or a TOML file; repeatable (all of those).",
+        metavar="POLICY",
+    ),
+]
+Outcomes = Annotated[
+    str | None, _opt("--outcomes", help="CSV of run id, solved or not; done may not mean solved.", metavar="FILE")
+]
+HealthyHit = Annotated[
+    str, _opt("--healthy-hit", help="Share of healthy runs that the best caps may stop (1%).", metavar="SHARE")
+]
 HistoryFormat = Annotated[HistoryFormatChoice, _opt("--format", "-f", help="table, json or csv (table).")]
 Redact = Annotated[bool, _opt("--redact", help="Hash arguments, texts and paths; names and figures stay.")]
 Quiet = Annotated[bool, _opt("--quiet", "-q", help="Nothing on standard error but errors and tripped rules.")]
