@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-import io
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final
 
 from loopscan import decode
-from loopscan.compression import decompressed
+from loopscan.compression import unpacked
 from loopscan.errors import InputError
+from loopscan.lines import LINE_LIMIT, numbered
+from loopscan.mend import mended
 from loopscan.model import JSON
 from loopscan.skips import Skips
+from loopscan.stream import CHUNK, Ahead, Plain, Stream, opened
 
-BUFFER: Final = 1 << 20
+VALUE_LIMIT: Final = 1 << 28
+"""Bytes of the longest document, one JSON value over a whole input, that is read."""
+_ENDLESS: Final = 1 << 28
+"""Bytes without a value after which a pipe, a device or a compressed file is read no further."""
+_PATIENCE: Final = 1 << 34
+"""The same for a plain file, which has an end."""
 _HEAD: Final = 1 << 18
 _HEAD_LINES: Final = 60
-_DOCUMENT_LIMIT: Final = 1 << 28
+_OPENERS: Final = (b"{", b"[", b"[{")
 
 
 @dataclass(slots=True)
@@ -44,42 +50,40 @@ class Head:
 
 
 class Blob:
-    """One input: its name as shown, its path if it has one, and its decompressed bytes, read once."""
+    """One input: its name as shown, its path if it has one, and its decompressed bytes, read once.
+
+    `damage` is set when the bytes or the document end before they should.
+    """
 
     def __init__(self, name: str, path: Path | None = None, stream: BinaryIO | None = None) -> None:
-        self.name = name
-        self.path = path
+        self.name, self.path = name, path
+        self.damage: str | None = None
         try:
-            self._raw = stream if stream is not None else open(path or name, "rb", BUFFER)  # noqa: SIM115
-            self._stream, self._ahead = decompressed(self._raw)
+            self._raw, ahead, endless = (stream, b"", True) if stream is not None else opened(path or name)
         except FileNotFoundError:
             raise InputError(f"{name}: no such file or folder") from None
-        except OSError as err:
-            raise InputError(f"{name}: cannot be read: {err.strerror or err}") from None
+        except (OSError, ValueError) as err:
+            raise InputError(f"{name}: cannot be read: {getattr(err, 'strerror', None) or err}") from None
+        plain: Stream = Plain(self._raw, self._fault, endless)
+        self._stream, self._ahead, packed = unpacked(Ahead(ahead, plain) if ahead else plain, self._fault)
+        self._patience = _ENDLESS if endless or packed else _PATIENCE
         self._read_head()
         self._head: Head | None = None
+
+    def _fault(self, reason: str) -> None:
+        self.damage = self.damage or reason
 
     def _read_head(self) -> None:
         """Take the first lines: enough of them, or (a long first line) at least one."""
         parts, size, lines = [self._ahead], len(self._ahead), self._ahead.count(b"\n")
-        while (size < _HEAD or not lines) and lines <= _HEAD_LINES and size <= _DOCUMENT_LIMIT:
-            chunk = self._chunk(_HEAD)
+        while (size < _HEAD or not lines) and lines <= _HEAD_LINES and size <= VALUE_LIMIT:
+            chunk = self._stream.read(_HEAD)
             if not chunk:
                 break
             parts.append(chunk)
             size += len(chunk)
             lines += chunk.count(b"\n")
         self._ahead = b"".join(parts)
-
-    def _chunk(self, size: int) -> bytes:
-        try:
-            return self._stream.read1(size) if isinstance(self._stream, io.BufferedReader) else self._stream.read(size)
-        except (OSError, EOFError, zlib.error) as err:
-            self.damage = f"compressed data is damaged or cut short: {err}"
-            return b""
-
-    damage: str | None = None
-    """Set when the bytes end before they should (a cut .gz)."""
 
     @property
     def head(self) -> Head:
@@ -92,15 +96,26 @@ class Blob:
         raw = self._ahead
         if raw.startswith(b"SQLite format 3\x00"):
             return Head(raw, [], False)
+        begin = 0
+        if len(raw) > LINE_LIMIT:  # a first line that is, or is to be passed over
+            begin = raw.find(b"\n", 0, -1) + 1
+            if not begin:
+                alone = len(raw) <= VALUE_LIMIT and self._at_end()
+                return Head(raw, self._document() if alone else [], alone)
         values: list[JSON] = []
-        lines = [ln for ln in raw.split(b"\n")[: _HEAD_LINES + 1] if ln.strip()]
+        lines = [ln for ln in raw[begin:].split(b"\n")[: _HEAD_LINES + 1] if ln.strip()]
         for i, line in enumerate(lines):
             try:
                 values += decode.loads_all(line)
             except decode.BadJSON:
-                if i == 0 and self._begins_document(raw, lines):
+                if i == 0 and not begin and self._begins_document(raw, lines):
                     return Head(raw, self._document(), True)
         return Head(raw, values, False)
+
+    def _at_end(self) -> bool:
+        more = self._stream.read(CHUNK)
+        self._ahead += more
+        return not more
 
     def _begins_document(self, raw: bytes, lines: list[bytes]) -> bool:
         """Whether an input whose first line is no value is one value over many lines, and no damaged line log."""
@@ -112,40 +127,39 @@ class Blob:
         return len(lines) > 1 and not any(_is_object(line) for line in lines[1:] if line.startswith(b"{"))
 
     def _document(self) -> list[JSON]:
-        """The values of an input in which one value spans several lines."""
+        """The values of an input in which one value spans several lines; of a damaged one what is whole."""
         parts, size = [self._ahead], len(self._ahead)
-        while size < _DOCUMENT_LIMIT and (chunk := self._chunk(1 << 24)):
+        while size < VALUE_LIMIT and (chunk := self._stream.read(CHUNK)):
             parts.append(chunk)
             size += len(chunk)
         self._ahead = b"".join(parts)
+        if size >= VALUE_LIMIT:
+            self._fault(f"more than {VALUE_LIMIT:,} bytes are too many for one JSON value")
+        try:
+            return [decode.fast(self._ahead)]
+        except decode.FAST_ERRORS:
+            return self._pieces(decode.text_of(self._ahead))
+
+    def _pieces(self, text: str) -> list[JSON]:
         values: list[JSON] = []
         try:
-            for value in decode.iter_values(decode.text_of(self._ahead)):
+            for value in decode.iter_values(text):
                 values.append(value)  # noqa: PERF402 - keep what was read before the damage
         except decode.BadJSON as err:
-            self.damage = f"the JSON document is damaged or cut short: {err}"
+            self._fault(f"the JSON document is damaged or cut short: {err}")
+            whole = None if err.place is None or len(text) > LINE_LIMIT else mended(text, *err.place)
+            if whole is not None:
+                values += decode.iter_values(whole)
         return values
 
-    def lines(self) -> Iterator[tuple[int, bytes]]:
-        """The non-empty lines with their numbers, from 1."""
+    def lines(self, skips: Skips) -> Iterator[tuple[int, bytes]]:
+        """The lines that are not blank with their numbers, from 1. One that is too long is a skip."""
+
+        def too_long(number: int) -> None:
+            skips.add(self.name, number, f"line too long: more than {LINE_LIMIT:,} bytes")
+
         ahead, self._ahead = self._ahead, b""
-        cut = ahead.rfind(b"\n") + 1
-        n = 0
-        for n, line in enumerate(ahead[:cut].split(b"\n")[:-1], 1):
-            if line and not line.isspace():
-                yield n, line
-        rest = ahead[cut:]
-        try:
-            for line in self._stream:
-                n += 1
-                if rest:
-                    line, rest = rest + line, b""
-                if not line.isspace():
-                    yield n, line
-        except (OSError, EOFError, zlib.error) as err:
-            self.damage = f"compressed data is damaged or cut short: {err}"
-        if rest and not rest.isspace():
-            yield n + 1, rest
+        return numbered(ahead, self._stream, too_long, self._patience)
 
     def values(self, skips: Skips) -> Iterator[tuple[int, JSON]]:
         """The JSON values with their line numbers (the ordinal of the value where one spans several lines).
@@ -157,23 +171,57 @@ class Blob:
             yield from enumerate(head.values, 1)
         else:
             del head
-            for number, line in self.lines():
+            junk = 0
+            lines = self.lines(skips)
+            for number, line in lines:
                 try:
                     value = decode.fast(line)
                 except decode.FAST_ERRORS:
-                    yield from self._second_tier(number, line, skips)
+                    junk += len(line)
+                    if junk > self._patience:
+                        self._fault(f"no JSON in {junk:,} bytes: not read further")
+                        break
+                    yield from self._second_tier(number, line, lines, skips)
                 else:
+                    junk = 0
                     yield number, value
                     del value
         if self.damage:
             skips.add(self.name, None, self.damage)
 
-    def _second_tier(self, number: int, line: bytes, skips: Skips) -> Iterator[tuple[int, JSON]]:
+    def _second_tier(
+        self, number: int, line: bytes, lines: Iterator[tuple[int, bytes]], skips: Skips
+    ) -> Iterator[tuple[int, JSON]]:
+        if line.strip() in _OPENERS:
+            yield from self._spread(number, line, lines, skips)
+            return
+        lost = line.startswith(b"\0")
         try:
-            for value in decode.iter_values(decode.text_of(line)):
+            for value in decode.iter_values(decode.text_of(line.lstrip(b"\0") if lost else line)):
+                if lost:
+                    skips.add(self.name, number, "NUL bytes: what was to stand here was never written")
+                    lost = False
                 yield number, value
         except decode.BadJSON as err:
             skips.add(self.name, number, str(err))
+
+    def _spread(
+        self, first: int, line: bytes, lines: Iterator[tuple[int, bytes]], skips: Skips
+    ) -> Iterator[tuple[int, JSON]]:
+        """The value that begins with a lone bracket: indented lines up to the bracket that closes it."""
+        parts, size = [line], len(line)
+        for number, line in lines:
+            indented, closes = line[:1] in (b" ", b"\t"), line[:1] in (b"}", b"]")
+            if size > LINE_LIMIT or not (indented or closes):
+                skips.add(self.name, first, "no JSON: the value is not closed")
+                yield from self._second_tier(number, line, lines, skips)
+                return
+            parts.append(line)
+            size += len(line)
+            if closes:
+                yield from self._second_tier(first, b"\n".join(parts), lines, skips)
+                return
+        skips.add(self.name, first, "no JSON: the value is cut short")
 
     def position(self) -> int:
         """Bytes taken from the file so far, compressed ones where it is compressed; 0 where it does not say."""
@@ -184,7 +232,6 @@ class Blob:
 
     def close(self) -> None:
         """Release the file."""
-        self._stream.close()
         self._raw.close()
 
     def __enter__(self) -> Blob:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterator
 
 import msgspec
@@ -29,12 +30,21 @@ def _number(text: str) -> JSON:
     return value if math.isfinite(value) else _CONSTANT.format(text)
 
 
-_slow = json.JSONDecoder(parse_constant=_CONSTANT.format, parse_float=_number)
-_WHITE = " \t\r\n"
+def _integer(text: str) -> JSON:
+    try:
+        return int(text)
+    except ValueError:  # thousands of digits
+        return _CONSTANT.format(text)
+
+
+_slow = json.JSONDecoder(parse_constant=_CONSTANT.format, parse_float=_number, parse_int=_integer)
+_WHITE = re.compile(r"[ \t\r\n]*")
 
 
 class BadJSON(ValueError):
-    """Bytes that hold no JSON value; the message says where."""
+    """Bytes that hold no JSON value; the message says where. `place`: where the value begins and where it breaks."""
+
+    place: tuple[int, int] | None = None
 
 
 def loads(data: bytes) -> JSON:
@@ -63,19 +73,20 @@ def text_of(data: bytes) -> str:
 
 def iter_values(text: str) -> Iterator[JSON]:
     """The JSON values that stand one after another in `text`. Raises BadJSON at the first that is none."""
-    pos, end = 0, len(text)
+    pos = 0
     while True:
-        while pos < end and text[pos] in _WHITE:
-            pos += 1
-        if pos >= end:
+        match = _WHITE.match(text, pos)
+        start = pos if match is None else match.end()
+        if start >= len(text):
             return
         try:
-            value, pos = _slow.raw_decode(text, pos)
+            value, pos = _slow.raw_decode(text, start)
         except RecursionError:
             raise BadJSON("nested too deeply") from None
-        except ValueError as err:
-            message = err.msg if isinstance(err, json.JSONDecodeError) else "number too long"
-            raise BadJSON(f"no JSON: {message[0].lower() + message[1:]}") from None
+        except json.JSONDecodeError as err:
+            fault = BadJSON(f"no JSON: {err.msg[0].lower() + err.msg[1:]}")
+            fault.place = start, err.pos
+            raise fault from None
         yield value
 
 

@@ -26,7 +26,7 @@ READ = {
     "a first line cut in a string": (b'{"a":"x\n' + LINES, [(2, {"a": 1}), (3, {"b": 2}), (5, {"c": 3})], 1),
     "a first line cut after a colon": (b'{"a":\n{"b":2}\n{"c":3}\n', [(2, {"b": 2}), (3, {"c": 3})], 1),
     "two lines, the first cut after a colon": (b'{"a":\n{"b":2}\n', [(2, {"b": 2})], 1),
-    "a document cut short": (DOC[:-9], [], 1),
+    "a document cut short": (DOC[:-9], [(1, {"a": [1, {"b": "x\\ny"}]})], 1),
     "garbage": (b"\x00\xff\x01\n\x02\n", [], 2),
     "byte order mark": (b"\xef\xbb\xbf" + LINES, [(1, {"a": 1}), (2, {"b": 2}), (4, {"c": 3})], 0),
     "carriage returns": (LINES.replace(b"\n", b"\r\n"), [(1, {"a": 1}), (2, {"b": 2}), (4, {"c": 3})], 0),

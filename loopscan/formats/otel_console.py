@@ -53,7 +53,7 @@ def _values(blob: Blob, scan: Scan) -> Iterator[tuple[int, JSON]]:
     """The JSON values with the line each begins on: whole lines, or from a lone `{` to the next lone `}`."""
     open_lines: list[bytes] = []
     began = 0
-    for number, line in blob.lines():
+    for number, line in blob.lines(scan.skips):
         bare = line.rstrip()
         if bare in (b"{", b"\xef\xbb\xbf{"):
             if open_lines:
@@ -70,7 +70,7 @@ def _values(blob: Blob, scan: Scan) -> Iterator[tuple[int, JSON]]:
             scan.skips.unknown_type("otel-console", "printed line")
     if open_lines:
         scan.skips.add(blob.name, began, "no JSON: the object is cut short")
-    if blob.damage is not None and blob.damage.startswith("compressed"):
+    if blob.damage is not None and not blob.damage.startswith("the JSON document"):
         scan.skips.add(blob.name, None, blob.damage)
 
 

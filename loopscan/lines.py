@@ -1,0 +1,99 @@
+"""A stream of bytes as numbered lines, in memory bounded by the longest line that is kept."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from loopscan.stream import Stream
+
+LINE_LIMIT: Final = 1 << 26
+"""Bytes of the longest line that is read; APIs refuse requests half as large."""
+_BUFFER: Final = 1 << 20
+_TAIL: Final = 1 << 12
+
+
+def numbered(
+    ahead: bytes, stream: Stream, too_long: Callable[[int], None], patience: int
+) -> Iterator[tuple[int, bytes]]:
+    """The lines that are not blank with their numbers, from 1; `ahead` are bytes already taken from the stream.
+
+    A line above LINE_LIMIT is passed over and `too_long` told its number. One that does not end within `patience`
+    bytes ends the reading.
+    """
+    number = passed = 0
+    while (at := ahead.find(b"\n")) > LINE_LIMIT:
+        number = passed = passed + 1
+        ahead = ahead[at + 1 :]
+        too_long(number)
+    cut = ahead.rfind(b"\n") + 1
+    for number, line in enumerate(ahead[:cut].split(b"\n")[:-1], passed + 1):
+        if line and not line.isspace():
+            yield number, line
+    rest = ahead[cut:]
+    feed = _Feed(stream, len(rest), patience)
+    buffered = io.BufferedReader(feed, _BUFFER)
+    while not feed.over:
+        try:
+            for line in buffered:
+                number += 1
+                if rest:
+                    line, rest = rest + line, b""
+                if not line.isspace():
+                    yield number, line
+        except _TooLong:
+            number, rest = number + 1, b""
+            too_long(number)
+    if rest and not rest.isspace():
+        yield number + 1, rest
+
+
+class _TooLong(Exception):
+    """The line being read has passed the limit; what was read of it is gone."""
+
+
+class _Feed(io.RawIOBase):
+    """A stream for `io.BufferedReader`, which cuts lines faster than anything else, and keeps no line that is too long.
+
+    `length`: bytes of the line that is being read.
+    """
+
+    def __init__(self, stream: Stream, length: int, patience: int) -> None:
+        self._stream, self._length, self._patience = stream, length, patience
+        self._passing = False
+        self.over = False
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill the buffer. Raises _TooLong once for a line that is."""
+        view = memoryview(buffer)
+        if self._length > LINE_LIMIT and not self._passing:
+            self._passing = True
+            raise _TooLong
+        size = self._pass_over(view) if self._passing else self._stream.readinto(view)
+        if not size:
+            self.over = True
+            return 0
+        last = bytes(view[max(0, size - _TAIL) : size]).rfind(b"\n")
+        if last < 0 and size > _TAIL:
+            last = bytes(view[:size]).rfind(b"\n")
+            self._length = self._length + size if last < 0 else size - last - 1
+        else:
+            self._length = self._length + size if last < 0 else min(size, _TAIL) - last - 1
+        return size
+
+    def _pass_over(self, view: memoryview) -> int:
+        """Leave out the rest of a line; what stands behind it goes into the buffer."""
+        while self._length <= self._patience and (data := self._stream.read(len(view))):
+            at = data.find(b"\n")
+            self._length += len(data)
+            if at < 0:
+                continue
+            self._passing, self._length = False, 0
+            rest = data[at + 1 :]
+            view[: len(rest)] = rest
+            return len(rest) or self._stream.readinto(view)
+        return 0

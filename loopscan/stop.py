@@ -1,0 +1,45 @@
+"""Stopping a scan: the first Ctrl-C ends the reading where it is, so that what is known can be shown.
+
+Signals belong to the process, and so does this state. Only the command line asks for it (`on_interrupt`); in a
+program that calls `loopscan.audit()` a KeyboardInterrupt stays what it is.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+
+class _Stop:
+    """`asked`: inputs are to end now. `waiting`: a read that may take forever is going on."""
+
+    __slots__ = ("asked", "waiting")
+
+    def __init__(self) -> None:
+        self.asked = self.waiting = False
+
+
+STOP = _Stop()
+
+
+@contextmanager
+def on_interrupt() -> Iterator[None]:
+    """Inside the block the first Ctrl-C ends every input where it stands; the second one is a KeyboardInterrupt."""
+    STOP.asked = STOP.waiting = False
+    try:
+        before = signal.signal(signal.SIGINT, _ask)
+    except ValueError:  # not the main thread: signals go elsewhere
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _ask(number: int, frame: FrameType | None) -> None:
+    if STOP.asked or STOP.waiting:
+        raise KeyboardInterrupt
+    STOP.asked = True

@@ -1,0 +1,149 @@
+"""Bytes of a file or a pipe: opened without hanging, read without raising."""
+
+from __future__ import annotations
+
+import codecs
+import os
+import select
+import stat
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import BinaryIO, Final, TypeVar, cast
+
+from loopscan.stop import STOP
+
+CHUNK: Final = 1 << 17
+PIPE_PATIENCE: Final = 3.0
+"""Seconds to wait for somebody to write to a named pipe."""
+_POLL: Final = 0.02
+
+_T = TypeVar("_T")
+_R = TypeVar("_R")
+
+Fault = Callable[[str], None]
+"""Takes the reason why the bytes end before they should."""
+
+
+class Stream(ABC):
+    """A source of bytes; b"" at its end, whatever the reason."""
+
+    @abstractmethod
+    def read(self, size: int) -> bytes:
+        """The next bytes, at most `size` of them."""
+
+    def readinto(self, view: memoryview) -> int:
+        """The next bytes, as many as fit; how many they are."""
+        data = self.read(len(view))
+        view[: len(data)] = data
+        return len(data)
+
+
+class Plain(Stream):
+    """A file as it is. A read that fails, or a scan that is stopped, is its end."""
+
+    def __init__(self, raw: BinaryIO, fault: Fault, endless: bool) -> None:
+        self._read: Callable[[int], bytes | None] = getattr(raw, "read1", raw.read)
+        self._readinto: Callable[[memoryview], int | None] = getattr(raw, "readinto1", None) or raw.readinto  # type: ignore[attr-defined]
+        self._fault, self._endless = fault, endless
+
+    def read(self, size: int) -> bytes:
+        """The next bytes."""
+        return self._tried(self._read, size) or b""
+
+    def readinto(self, view: memoryview) -> int:
+        """The next bytes, without a copy of them."""
+        return self._tried(self._readinto, view) or 0
+
+    def _tried(self, read: Callable[[_T], _R], argument: _T) -> _R | None:
+        if STOP.asked:
+            return None
+        try:
+            STOP.waiting = self._endless
+            return read(argument)
+        except (OSError, ValueError) as err:
+            self._fault(f"cannot be read further: {getattr(err, 'strerror', None) or err}")
+        except KeyboardInterrupt:
+            if not self._endless:
+                raise
+            STOP.asked = True
+        finally:
+            STOP.waiting = False
+        return None
+
+
+class Nothing(Stream):
+    """No bytes."""
+
+    def read(self, size: int) -> bytes:
+        """Nothing."""
+        return b""
+
+
+class Ahead(Stream):
+    """Bytes already read, then the rest of their stream."""
+
+    def __init__(self, ahead: bytes, rest: Stream) -> None:
+        self._ahead, self._rest = ahead, rest
+
+    def read(self, size: int) -> bytes:
+        """The next bytes."""
+        if not self._ahead:
+            return self._rest.read(size)
+        data, self._ahead = self._ahead[:size], self._ahead[size:]
+        return data
+
+
+class Recoded(Stream):
+    """A stream of UTF-16 or UTF-32 as UTF-8; what is no text becomes U+FFFD."""
+
+    def __init__(self, rest: Stream, encoding: str) -> None:
+        self._rest, self._decoder = rest, codecs.getincrementaldecoder(encoding)("replace")
+
+    def read(self, size: int) -> bytes:
+        """The next bytes."""
+        while True:
+            data = self._rest.read(size)
+            text = self._decoder.decode(data, final=not data)
+            if text or not data:
+                return text.encode("utf-8", "replace")
+
+
+def opened(path: str | os.PathLike[str]) -> tuple[BinaryIO, bytes, bool]:
+    """An open file, unbuffered; bytes already taken from it; whether it may have no end.
+
+    Raises OSError, also for a pipe that nobody writes to.
+    """
+    mode = os.stat(path).st_mode
+    if not stat.S_ISFIFO(mode):
+        return _raw(path), b"", not stat.S_ISREG(mode)
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        ahead = _first(descriptor)
+    except OSError:
+        os.close(descriptor)
+        raise
+    os.set_blocking(descriptor, True)
+    return _raw(descriptor), ahead, True
+
+
+def _raw(file: str | os.PathLike[str] | int) -> BinaryIO:
+    return cast(BinaryIO, open(file, "rb", 0))
+
+
+def _first(descriptor: int) -> bytes:
+    """What a pipe holds, b"" if its writer holds it back. Raises OSError when no writer comes."""
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN | select.POLLHUP)
+    until = time.monotonic() + PIPE_PATIENCE
+    while not poll.poll(0):
+        try:
+            data = os.read(descriptor, CHUNK)
+        except BlockingIOError:  # there is a writer
+            return b""
+        if data:
+            return data
+        if time.monotonic() > until:
+            raise OSError("nobody writes to this pipe")
+        time.sleep(_POLL)
+    return b""
