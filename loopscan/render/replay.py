@@ -11,7 +11,7 @@ from loopscan.render import Options
 from loopscan.render._grid import Column, Grid
 from loopscan.render._money import amount
 from loopscan.render._summary import left_out
-from loopscan.render._text import clean, money, plural
+from loopscan.render._text import clean, folded, money, plural
 from loopscan.replay import Played, Replay, flips, overlaps
 from loopscan.report import Report
 
@@ -23,15 +23,19 @@ def render(found: Replay, share: Fraction, report: Report, out: TextIO, options:
     if not found.runs:
         out.write("\n".join(["no run found", *left_out(report)]) + "\n")
         return
-    out.write(_title(found) + "\n\n")
+    _lines([_title(found), ""], out, options)
     priced = any(not run.unpriced for run in found.runs)
-    _policies(found, priced, options).write(out, options.width, options.color)
+    _policies(found, priced).write(out, options.width, options.color)
+    _lines(["", *(f"{clean(p.policy.name)}: {exits(p)}" for p in found.played)], out, options)
     for part in (_stopped(found, options), _pairs(found, priced, options), _flipped(found, options)):
         _section(part, out, options)
     _section(_best(found, share, priced), out, options)
-    lines = left_out(report)
-    if lines:
-        out.write("\n" + "".join(f"{line}\n" for line in lines))
+    rest = left_out(report)
+    _lines(["", *rest] if rest else [], out, options)
+
+
+def _lines(lines: list[str], out: TextIO, options: Options) -> None:
+    out.writelines(part + "\n" for line in lines for part in folded(line, options.width) or [""])
 
 
 _Part = tuple[str, Grid, int] | None
@@ -61,15 +65,13 @@ def _title(found: Replay) -> str:
     return f"{judged}, or for {plural(rest, 'run')} without an outcome not done, or stuck" if rest else judged
 
 
-def _policies(found: Replay, priced: bool, options: Options) -> Grid:
-    narrow = options.width is not None and options.width < _NARROW
-    titles = [Column("policy", least=10), Column("exits", least=16)]
-    titles += [Column("failed stopped", right=True), Column("turns saved", right=True)]
+def _policies(found: Replay, priced: bool) -> Grid:
+    titles = [Column("policy", least=10), Column("failed stopped", right=True), Column("turns saved", right=True)]
     titles += [Column("saved", right=True)] if priced else []
-    grid = Grid([*titles, Column("healthy stopped", right=True)], gap=1 if narrow else 2)
+    grid = Grid([*titles, Column("healthy stopped", right=True)])
     for played in found.played:
         saving, hits = played.saving(found.failed), len(played.stopped(found.healthy))
-        row = [clean(played.policy.name), exits(played), f"{saving.runs:,}", f"{saving.turns:,}"]
+        row = [clean(played.policy.name), f"{saving.runs:,}", f"{saving.turns:,}"]
         row += [amount(saving.usd)] if priced else []
         share = f" ({hits / len(found.healthy):.1%})" if hits else ""
         grid.add([*row, f"{hits:,}{share}"], {len(row): "yellow"} if hits else {})
@@ -110,11 +112,12 @@ def _stopped(found: Replay, options: Options) -> _Part:
     """The healthy runs that a policy stops, by name: by what, and at which turn."""
     rows = [i for i in found.healthy if any(played.stops[i] for played in found.played)]
     shown = rows[: options.limit] if options.limit else rows
-    titles = [Column(clean(played.policy.name), least=10) for played in found.played]
+    narrow = options.width is not None and options.width < _NARROW
+    titles = [Column(clean(played.policy.name), least=6) for played in found.played]
     grid = Grid([Column("run", least=12), Column("turns", right=True), Column("verdict"), *titles])
     for i in shown:
         run, stops = found.runs[i], [played.stops[i] for played in found.played]
-        cut = [f"{stop.exit} @ {stop.turn:,}" if stop else "-" for stop in stops]
+        cut = [f"{'' if narrow else stop.exit} @ {stop.turn:,}".strip() if stop else "-" for stop in stops]
         grid.add([clean(run.run), f"{run.turns:,}", run.verdict or "blind", *cut])
     heading = f"{plural(len(rows), 'healthy run')} stopped, by policy"
     return (heading, grid, len(rows) - len(shown)) if rows else None
@@ -124,14 +127,14 @@ def _pairs(found: Replay, priced: bool, options: Options) -> _Part:
     """What two policies stop alike, and what both would save."""
     titles = [Column("policies", least=16), *(Column(t, right=True) for t in ("both", "first only", "second only"))]
     titles += [Column("turns saved", right=True)] + ([Column("saved", right=True)] if priced else [])
-    grid = Grid(
-        [*titles, Column("healthy: both", right=True), Column("first", right=True), Column("second", right=True)]
-    )
+    narrow = options.width is not None and options.width < _NARROW
+    titles += [] if narrow else [Column(t, right=True) for t in ("healthy: both", "first", "second")]
+    grid = Grid(titles)
     made = overlaps(found)
     for pair in made:
         row = [f"{clean(pair.one)} + {clean(pair.other)}", *(f"{n:,}" for n in pair.failed), f"{pair.together.turns:,}"]
         row += [amount(pair.together.usd)] if priced else []
-        grid.add([*row, *(f"{n:,}" for n in pair.healthy)])
+        grid.add(row if narrow else [*row, *(f"{n:,}" for n in pair.healthy)])
     return ("failed runs stopped by two policies, and saved with both on", grid, 0) if made else None
 
 
@@ -152,7 +155,7 @@ def _best(found: Replay, share: Fraction, priced: bool) -> _Part:
     if not caps:
         return None
     grid = Grid([Column("exit"), Column("smallest", right=True), Column("healthy stopped", right=True),
-                 Column("failed stopped", right=True), Column("turns saved", right=True),
+                 Column("failed stopped", right=True), Column("turns", right=True),
                  *([Column("saved", right=True)] if priced else []), Column("")])  # fmt: skip
     for i, cap in enumerate(caps):
         row = [
@@ -163,7 +166,7 @@ def _best(found: Replay, share: Fraction, priced: bool) -> _Part:
             f"{cap.saving.turns:,}",
         ]
         row += [amount(cap.saving.usd)] if priced else []
-        grid.add([*row, "<- saves most" if not i and _saves(cap) else ""], {} if i else {0: "bold"})
+        grid.add([*row, "<- most" if not i and _saves(cap) else ""], {} if i else {0: "bold"})
     limit = int(share * len(found.healthy))
     most = f"at most {float(share):.2%}".replace(".00%", "%")
     return (f"best caps that stop {most} ({limit:,} of {len(found.healthy):,}) of the healthy runs", grid, 0)
