@@ -12,6 +12,7 @@ from loopscan import cli_options as o
 from loopscan.cli_given import Given, gathered
 from loopscan.cli_weekly import history, replay
 from loopscan.errors import LoopscanError
+from loopscan.stop import STOP
 
 app = typer.Typer(
     name="loopscan",
@@ -28,10 +29,10 @@ def run(argv: list[str] | None = None) -> int:
     try:
         code = app(argv, standalone_mode=False, prog_name="loopscan")
     except LoopscanError as err:
-        from loopscan.render._text import clean
+        from loopscan.cli_output import say
 
-        for line in str(err).split("\n"):
-            print(f"loopscan: {clean(line)}", file=sys.stderr)
+        for message in err.args:
+            say(str(message))
         return err.exit_code
     except typer.Exit as stop:
         return stop.exit_code
@@ -43,7 +44,7 @@ def run(argv: list[str] | None = None) -> int:
         return 0
     except Exception as err:  # noqa: BLE001 - the outermost function: usage errors of the parser, else re-raised
         return _usage(err)
-    return code if isinstance(code, int) else 0
+    return 130 if STOP.stopped else code if isinstance(code, int) else 0
 
 
 def _usage(err: Exception) -> int:
@@ -51,7 +52,9 @@ def _usage(err: Exception) -> int:
     message = getattr(err, "format_message", None)
     if message is None:
         raise err
-    print(f"loopscan: {message()} (see --help)", file=sys.stderr)
+    from loopscan.cli_output import say
+
+    say(f"{message()} (see --help)")
     return 2
 
 

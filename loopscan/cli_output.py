@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, TextIO
 
 from loopscan.errors import UsageError
@@ -33,17 +33,16 @@ def say(message: str) -> None:
     from loopscan.render._text import clean
 
     if sys.stderr is not None:  # `2>&-`: print would take standard output instead
-        print(f"loopscan: {clean(message)}", file=sys.stderr)
+        with suppress(OSError):  # who reads no messages still gets the report
+            print(f"loopscan: {clean(message)}", file=sys.stderr)
 
 
 @contextmanager
 def opened(path: str | None) -> Iterator[TextIO]:
     """Standard output, or a file that appears only when it is whole. Raises UsageError."""
     if path is None or path == "-":
-        if hasattr(sys.stdout, "reconfigure"):
-            sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
-        yield sys.stdout
-        sys.stdout.flush()
+        with _standard() as out:
+            yield out
         return
     target = os.path.realpath(path)
     device = os.path.exists(path) and not os.path.isfile(path)
@@ -58,6 +57,22 @@ def opened(path: str | None) -> Iterator[TextIO]:
     finally:
         if not device and os.path.exists(part):
             os.unlink(part)
+
+
+@contextmanager
+def _standard() -> Iterator[TextIO]:
+    if sys.stdout is None:
+        raise UsageError("standard output is closed: name a file with --output")
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
+    try:
+        yield sys.stdout
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as err:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else the interpreter tries again at its end
+        raise UsageError(f"standard output cannot be written: {err.strerror}") from None
 
 
 def _put(part: str, target: str) -> None:

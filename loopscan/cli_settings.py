@@ -30,11 +30,11 @@ def inputs(given: Given, watch: Watch | None = None) -> Inputs:
         if loud is not None:
             loud(f"reading {', '.join(map(hide, paths) if hide else paths)}")
     elif not paths:
-        if sys.stdin.isatty():
+        if sys.stdin is None or sys.stdin.isatty():
             raise UsageError("nothing to read: name a file, a folder or - for standard input")
         paths = ["-"]
     tell = loud if given.verbose else None
-    return Inputs(paths, given.from_, field_map(given.map or []), loud, tell, hide, watch)
+    return Inputs(paths, given.from_, field_map(given.map or []), loud, tell, hide, watch, stoppable=True)
 
 
 def settings(given: Given) -> Settings:

@@ -11,9 +11,12 @@ from __future__ import annotations
 
 
 class LoopscanError(Exception):
-    """Base of every error that loopscan raises on purpose."""
+    """Base of every error that loopscan raises on purpose. Each argument is one message."""
 
     exit_code = 1
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.args))
 
 
 class UsageError(LoopscanError):

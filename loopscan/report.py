@@ -202,6 +202,9 @@ class Report:
     """Runs without times, which count in every span."""
     unopened: int = 0
     """Files left unread as they cannot hold a run that ended in the span."""
+    stopped: bool = False
+    """The user stopped the scan: the last input is read in part, `unread` more are not."""
+    unread: int = 0
 
     def totals(self) -> dict[str, Any]:
         """Counts and sums over the runs; dollars exact, None where every send is unpriced."""

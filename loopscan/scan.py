@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from loopscan.blob import Blob, Head
+from loopscan.blob import VALUE_LIMIT, Blob, Head
 from loopscan.engine import Audit
 from loopscan.errors import InputError
 from loopscan.formats import FORMATS, Reader, Scan, detect, load
@@ -19,6 +20,7 @@ from loopscan.settings import Settings
 from loopscan.skips import Skips
 from loopscan.source import Input, expand, open_input
 from loopscan.span import Span
+from loopscan.stop import STOP, on_interrupt
 
 
 class Watch(Protocol):
@@ -40,7 +42,8 @@ class Inputs:
 
     `say`: where one-line messages go (skips, unknown inputs); None = nowhere. `tell`: the same for what only the
     curious want to know (how each file was read), skipped records beyond the first ones too. `hide`: how a path is
-    named in those lines, where it is not to be said. `watch`: who is shown how far the reading is.
+    named in those lines, where it is not to be said. `watch`: who is shown how far the reading is. `stoppable`:
+    Ctrl-C ends the reading, not the program.
     """
 
     paths: list[str]
@@ -50,6 +53,7 @@ class Inputs:
     tell: Callable[[str], None] | None = None
     hide: Callable[[str], str] | None = None
     watch: Watch | None = None
+    stoppable: bool = False
 
     def skips(self) -> Skips:
         """Where the skips of these inputs are counted and said."""
@@ -81,6 +85,7 @@ def run(inputs: Inputs, settings: Settings, prices: PriceBook) -> Report:
     reading = read_all(inputs, settings.span, scan, engine)
     report = engine.finish()
     report.not_logs, report.failures, report.unopened = reading.not_logs, reading.failures, reading.unopened
+    report.stopped, report.unread = reading.stopped, reading.unread
     return report
 
 
@@ -99,15 +104,21 @@ def read_all(inputs: Inputs, span: Span, scan: Scan, sink: Sink) -> Reading:
     items, watch = expand(inputs.paths), inputs.watch
     if watch is not None:
         watch.begin(items)
-    for item in items:
-        try:
-            reading.take(item)
-        except InputError as err:
-            reading.failures.append(_named(str(err), item, inputs))
-        if watch is not None:
-            watch.done(item)
+    with on_interrupt() if inputs.stoppable else nullcontext():
+        for number, item in enumerate(items, 1):
+            try:
+                reading.take(item)
+            except InputError as err:
+                reading.fail(item, str(err), scan)
+            if watch is not None:
+                watch.done(item)
+            if STOP.asked:
+                reading.stopped, reading.unread = True, len(items) - number
+                break
+    if reading.stopped:
+        _say(inputs.say, f"stopped: the last input was read in part, {reading.unread} more were not read")
     if reading.failures and not reading.read:
-        raise InputError("\n".join(reading.failures[:20]))
+        raise InputError(*reading.failures[:20])
     for failure in reading.failures:
         _say(inputs.say, failure)
     if scan.skips.total > scan.skips.limit:
@@ -126,6 +137,15 @@ class Reading:
     failures: list[str] = field(default_factory=list)
     unopened: int = 0
     read: int = 0
+    stopped: bool = False
+    unread: int = 0
+
+    def fail(self, item: Input, message: str, scan: Scan) -> None:
+        """Note an input that cannot be read: an error where it was named, else a skip."""
+        if item.named:
+            self.failures.append(_named(message, item, self.inputs))
+        else:
+            scan.skips.add(item.path, None, message.removeprefix(f"{item.path}: "))
 
     def take(self, item: Input) -> None:
         """Read an input, unless it cannot hold a run of the span. Raises InputError."""
@@ -155,11 +175,11 @@ class Reading:
         _say(self.inputs.tell, _named(f"{item.path}: {words}", item, self.inputs))
 
     def _not_a_log(self, blob: Blob, item: Input) -> None:
+        if blob.damage and (item.named or not blob.head.document):
+            raise InputError(f"{item.path}: {blob.damage}")
         if not item.named:
             self.not_logs.append(item.path)
             self._tell(item, "no known log format")
-        elif blob.damage:
-            raise InputError(f"{item.path}: {blob.damage}")
         elif _is_empty(blob.head):
             self.read += 1
             _say(self.inputs.say, _named(f"{item.path}: empty, no turn in it", item, self.inputs))
@@ -191,4 +211,6 @@ def unknown(path: str, head: Head) -> str:
     """The line about an input of no known format, with the first keys it holds."""
     keys = ", ".join(list(head.first)[:8])
     found = f"its first keys are {keys}" if keys else "it does not begin with a JSON object"
+    if len(head.raw) > VALUE_LIMIT:
+        found = f"it begins with a line of more than {VALUE_LIMIT:,} bytes"
     return f"{path}: no known log format: {found}; name one with --from ({', '.join(FORMATS)}) or map fields with --map"

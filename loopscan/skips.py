@@ -5,6 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Final
+
+_LONGEST: Final = 300
+"""Characters of a reason or a type; both can quote what stands in a log."""
+_KINDS: Final = 1000
 
 
 @dataclass(slots=True)
@@ -28,17 +33,22 @@ class Skips:
     def add(self, file: str, line: int | None, reason: str) -> None:
         """Count one skipped record; the first `limit` of them are reported as `file:line: reason`."""
         self.total += 1
-        self.by_reason[reason.partition(":")[0]] += 1
+        self.by_reason[reason.partition(":")[0][:_LONGEST]] += 1
         self.by_file[file] += 1
         if self.report is not None and self.total <= self.limit:
             if self.hide is not None:
                 file, reason = self.hide(file), reason.partition(":")[0]
+            elif len(reason) > _LONGEST:
+                reason = f"{reason[:_LONGEST]}…"
             place = file if line is None else f"{file}:{line}"
             self.report(f"{place}: {reason}; skipped")
 
     def unknown_type(self, format_name: str, type_name: object) -> None:
         """Count a record type that the reader of a format does not know (formats drift weekly)."""
-        self.unknown[f"{format_name}:{type_name}"] += 1
+        if isinstance(type_name, (dict, list)):
+            type_name = "an object" if isinstance(type_name, dict) else "an array"
+        kind = f"{format_name}:{str(type_name)[:_LONGEST]}"
+        self.unknown[kind if kind in self.unknown or len(self.unknown) < _KINDS else f"{format_name}:other types"] += 1
 
     def merge(self, other: Skips) -> None:
         """Add the counts of another scan (a worker's) to these."""

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from loopscan.blob import Blob
+from loopscan.errors import InputError
 
 _NO_LOGS: Final = {"history.jsonl", "session_index.jsonl", "journal.jsonl"}
 _NO_SUFFIXES: Final = ("-wal", "-shm", ".lock", ".meta.json", ".settings.json")
@@ -18,10 +19,14 @@ _NO_SUFFIXES: Final = ("-wal", "-shm", ".lock", ".meta.json", ".settings.json")
 
 @dataclass(slots=True, frozen=True)
 class Input:
-    """One file to read: its path (`-` = standard input) and whether the user named it (or a folder holds it)."""
+    """One file to read: its path (`-` = standard input) and whether the user named it (or a folder holds it).
+
+    `problem`: why it cannot be read, where that is known already.
+    """
 
     path: str
     named: bool
+    problem: str | None = None
 
 
 def expand(paths: list[str]) -> list[Input]:
@@ -34,30 +39,53 @@ def expand(paths: list[str]) -> list[Input]:
         exists = path == "-" or os.path.lexists(path)
         for match in [path] if exists else sorted(glob.glob(path, recursive=True)) or [path]:
             if os.path.isdir(match):
-                for file in _walk(match):
-                    found.setdefault(file, Input(file, named=False))
+                for item in _walk(match):
+                    found.setdefault(item.path, item)
             else:
                 found[match] = Input(match, named=match == path)
     return list(found.values())
 
 
-def _walk(top: str) -> Iterator[str]:
+def _walk(top: str) -> Iterator[Input]:
+    """The files below a folder, each folder once however it is linked, and what cannot be read of it."""
     seen: set[tuple[int, int]] = set()
-    for folder, folders, files in os.walk(top, followlinks=True):
-        status = os.stat(folder)
-        if (status.st_dev, status.st_ino) in seen:
+    errors: list[OSError] = []
+    for folder, folders, files in os.walk(top, onerror=errors.append, followlinks=True):
+        if _met(folder, seen, errors):
             folders.clear()
             continue
-        seen.add((status.st_dev, status.st_ino))
         folders.sort()
         for name in sorted(files):
-            path = os.path.join(folder, name)
-            if name not in _NO_LOGS and not name.endswith(_NO_SUFFIXES) and os.path.isfile(path):
-                yield path
+            if name not in _NO_LOGS and not name.endswith(_NO_SUFFIXES):
+                path = os.path.join(folder, name)
+                yield Input(path, named=False, problem=None if os.path.isfile(path) else _no_file(path))
+    for err in errors:
+        yield Input(str(err.filename or top), named=False, problem=f"cannot be read: {err.strerror or err}")
+
+
+def _met(folder: str, seen: set[tuple[int, int]], errors: list[OSError]) -> bool:
+    """Whether a folder was walked before, or cannot be."""
+    try:
+        status = os.stat(folder)
+    except OSError as err:
+        errors.append(err)
+        return True
+    if (status.st_dev, status.st_ino) in seen:
+        return True
+    seen.add((status.st_dev, status.st_ino))
+    return False
+
+
+def _no_file(path: str) -> str:
+    return "a pipe, a socket or a device, not a file" if os.path.exists(path) else "a link that leads nowhere"
 
 
 def open_input(item: Input) -> Blob:
     """Open an input. Raises InputError when it cannot be read."""
+    if item.problem is not None:
+        raise InputError(f"{item.path}: {item.problem}")
     if item.path == "-":
+        if sys.stdin is None:
+            raise InputError("-: standard input is closed")
         return Blob("<stdin>", None, sys.stdin.buffer)
     return Blob(item.path, Path(item.path))

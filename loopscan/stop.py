@@ -13,12 +13,12 @@ from types import FrameType
 
 
 class _Stop:
-    """`asked`: inputs are to end now. `waiting`: a read that may take forever is going on."""
+    """`asked`: inputs are to end now. `waiting`: a read that may take forever is going on. `stopped`: a scan was."""
 
-    __slots__ = ("asked", "waiting")
+    __slots__ = ("asked", "stopped", "waiting")
 
     def __init__(self) -> None:
-        self.asked = self.waiting = False
+        self.asked = self.waiting = self.stopped = False
 
 
 STOP = _Stop()
@@ -27,7 +27,7 @@ STOP = _Stop()
 @contextmanager
 def on_interrupt() -> Iterator[None]:
     """Inside the block the first Ctrl-C ends every input where it stands; the second one is a KeyboardInterrupt."""
-    STOP.asked = STOP.waiting = False
+    STOP.stopped = False
     try:
         before = signal.signal(signal.SIGINT, _ask)
     except ValueError:  # not the main thread: signals go elsewhere
@@ -37,6 +37,7 @@ def on_interrupt() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
+        STOP.stopped, STOP.asked = STOP.asked, False
 
 
 def _ask(number: int, frame: FrameType | None) -> None:

@@ -82,8 +82,9 @@ def test_expand_globs(tmp_path: Path) -> None:
 
 
 def test_a_directory_with_a_dangling_link(tmp_path: Path) -> None:
-    (tmp_path / "gone.jsonl").symlink_to(tmp_path / "nowhere")
-    assert expand([str(tmp_path)]) == []
+    gone = tmp_path / "gone.jsonl"
+    gone.symlink_to(tmp_path / "nowhere")
+    assert expand([str(tmp_path)]) == [Input(str(gone), named=False, problem="a link that leads nowhere")]
 
 
 def test_a_head_is_sniffed_without_losing_it(tmp_path: Path) -> None:
