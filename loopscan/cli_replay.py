@@ -35,6 +35,7 @@ def replay_command(given: Given) -> int:
             asked = replace(asked, typical=store.typical())
     with bar(given.quiet) as watch:
         report = run(inputs(given, watch), asked, prices(given))
+    report.settings |= {"cost": given.cost.value, "price_date": given.price_date}
     report = redacted(report) if given.redact else report
     found = replay(report, asked, wanted, outcomes)
     with opened(given.output) as out:

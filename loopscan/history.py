@@ -117,6 +117,14 @@ class Store:
             found: float | None = self._db.execute(query, (since,)).fetchone()[0]
         return since if found is None else found
 
+    def outside(self, since: float, until: float) -> int:
+        """How many runs lie before `since`, or from `until` on."""
+        query = (
+            "SELECT count(*) FROM runs WHERE coalesce(ended, first_stored) < ? OR coalesce(ended, first_stored) >= ?"
+        )
+        with told(self.path, self._error):
+            return int(self._db.execute(query, (since, until)).fetchone()[0])
+
     def select(self, columns: Sequence[str], since: float, until: float, tools: bool = False) -> Iterator[sqlite3.Row]:
         """Rows of the runs from `since` up to `until`: the time, whether it is the run's own, then `columns`.
 

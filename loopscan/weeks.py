@@ -88,7 +88,7 @@ class History:
     """Weeks, oldest first, and for each of them the tally of all runs (`whole`) and of each group.
 
     `by`: what the groups are, None without. `current`: the index of the week that goes on now. `untimed`: runs
-    without times; they count in the week in which they were first stored.
+    without times; they count in the week in which they were first stored. `outside`: runs of other weeks.
     """
 
     weeks: list[Week]
@@ -97,6 +97,7 @@ class History:
     groups: dict[str, list[Tally]]
     current: int | None = None
     untimed: int = 0
+    outside: int = 0
 
     def of(self, group: str | None) -> list[Tally]:
         """The tallies of a group, week by week."""
@@ -130,6 +131,7 @@ def history(store: Store, count: int, by: str | None, zone: tzinfo | None, now: 
     found = History(weeks, by, [Tally() for _ in weeks], {})
     found.current = next((i for i, w in enumerate(weeks) if w.start <= now < w.end), None)
     starts, end = [w.start for w in weeks], weeks[-1].end
+    found.outside = store.outside(starts[0], end)
     for at, timed, group, *figures in store.select((column or "format", *_FIGURES), starts[0], end):
         week = bisect_right(starts, at) - 1
         found.untimed += not timed

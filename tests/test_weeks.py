@@ -139,7 +139,8 @@ def test_the_week_that_goes_on_is_not_compared(tmp_path: Path) -> None:
 
 def test_a_clock_that_was_wrong_does_not_hide_the_weeks(tmp_path: Path) -> None:
     with of(tmp_path, NOW - 86400, epoch(2999, 1, 1), 249_999_999_999.0) as opened:
-        assert [w.name for w in history(opened, 8, None, UTC, NOW).weeks] == ["2026-W48"]
+        found = history(opened, 8, None, UTC, NOW)
+        assert ([w.name for w in found.weeks], found.outside) == (["2026-W48"], 2)
         assert history(opened, 1, None, UTC, 0.0).weeks[0].name.startswith("9892")
 
 

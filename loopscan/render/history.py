@@ -28,6 +28,7 @@ def render(found: History, zone: str, form: str, out: TextIO, options: Options) 
     """Write the weeks as `form`: table, json or csv."""
     if form == "json":
         document = {"schema": SCHEMA, "by": found.by, "tz": zone, "weeks": list(rows(found)), "untimed": found.untimed}
+        document["outside"] = found.outside
         out.write(dumps(document, indent=True) + "\n")
     elif form == "csv":
         writer = csv.writer(out, lineterminator="\n")
@@ -168,6 +169,8 @@ def _notes(found: History, out: TextIO) -> None:
         lines.append("a run counts under each tool that it repeated; its cost is that of the whole run")
     if found.untimed:
         lines.append(f"{plural(found.untimed, 'run')} without times count in the week of their first audit")
+    if found.outside:
+        lines.append(f"{plural(found.outside, 'run')} of other weeks")
     if unpriced:
         lines.append(f"{plural(unpriced, 'run')} without a price, not in the dollars")
     if lines:
