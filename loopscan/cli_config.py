@@ -5,7 +5,6 @@ One table serves flags, environment and file: the options of the commands themse
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -116,6 +115,7 @@ def config_command(context: typer.Context, given: Given) -> int:
     from loopscan.cli_output import opened, options
     from loopscan.render._grid import Column, Grid
     from loopscan.render._text import clean
+    from loopscan.render.jsonl import dumps
 
     config: Config = context.obj
     rows = _effective(context, config)
@@ -124,7 +124,7 @@ def config_command(context: typer.Context, given: Given) -> int:
             values = {key: {"value": value, "from": source} for key, (value, source) in rows.items()}
             tools = {name: _said(tool) for name, tool in config.tools.items()}
             shown = {"file": None if config.file is None else str(config.file), "values": values, "tools": tools}
-            out.write(json.dumps(shown, indent=2, ensure_ascii=False) + "\n")
+            out.write(dumps(shown, indent=True) + "\n")
             return 0
         grid = Grid([Column("option"), Column("value", least=12), Column("from", least=12)])
         for key, (value, source) in rows.items():

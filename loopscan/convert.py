@@ -17,6 +17,7 @@ import orjson
 from loopscan.blob import Blob
 from loopscan.decode import embedded
 from loopscan.formats import Reader, Scan, held_back
+from loopscan.hidden import escaped
 from loopscan.model import JSON, MISSING, Call, End, Event, Turn, Usage
 
 _USAGE = (
@@ -61,7 +62,7 @@ class NativeWriter:
 
     def _write(self, lines: Iterable[dict[str, JSON]]) -> None:
         for line in lines:
-            self.out.write(dumps(line).decode("utf-8", "replace") + "\n")
+            self.out.write(escaped(dumps(line).decode("utf-8", "replace")) + "\n")
 
 
 def dumps(line: dict[str, JSON]) -> bytes:

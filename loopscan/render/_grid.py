@@ -5,7 +5,10 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TextIO
+from typing import Final, TextIO
+
+_WIDEST: Final = 200
+"""Cells that a column takes where nothing is cut; longer texts stand out of line."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -32,12 +35,13 @@ class Grid:
         self.styles.append(styles or {})
 
     def write(self, out: TextIO, width: int | None, color: bool) -> None:
-        """Write the grid; `width` None = not a terminal."""
+        """Write the grid; `width` None = not a terminal: nothing is cut, and no cell pads others beyond all measure."""
         table = [[c.title for c in self.columns], *self.rows]
-        widths = [max(cells(row[i]) for row in table) for i in range(len(self.columns))]
+        most = _WIDEST if width is None else width
+        widths = [max(min(cells(row[i]), most) for row in table) for i in range(len(self.columns))]
         if width is not None:
             self._shrink(widths, width)
-        lines = [self._line(row, widths) for row in table]
+        lines = [self._line(row, widths, cut=width is not None) for row in table]
         if not color:
             out.writelines("".join(parts).rstrip() + "\n" for parts in lines)
         else:
@@ -54,11 +58,11 @@ class Grid:
             widths[widest] -= 1
             excess -= 1
 
-    def _line(self, row: list[str], widths: list[int]) -> list[str]:
-        """The cells of a line, padded and cut, each with the gap before it."""
+    def _line(self, row: list[str], widths: list[int], cut: bool) -> list[str]:
+        """The cells of a line, padded and (`cut`) fitted, each with the gap before it."""
         parts = []
         for i, (text, size, column) in enumerate(zip(row, widths, self.columns, strict=True)):
-            text = fit(text, size)
+            text = fit(text, size) if cut else text
             pad = " " * (size - cells(text))
             parts.append(" " * (self.gap if i else 0) + (pad + text if column.right else text + pad))
         return parts
@@ -81,11 +85,14 @@ class Grid:
 
 def fit(text: str, size: int) -> str:
     """Text cut with an ellipsis to `size` terminal cells."""
-    if cells(text) <= size:
+    if cells(text[: size + 1]) <= size and cells(text) <= size:
         return text
-    while text and cells(text) > size - 1:
-        text = text[:-1]
-    return text + "…"
+    used = 0
+    for i, char in enumerate(text):
+        used += cells(char)
+        if used > size - 1:
+            return text[:i] + "…"
+    return text
 
 
 def cells(text: str) -> int:

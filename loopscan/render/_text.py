@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from decimal import ROUND_HALF_UP, Decimal
 from textwrap import wrap
 
+from loopscan.hidden import visible
 from loopscan.price import PICO
-
-_HIDDEN = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb"
-    "\U000e0000-\U000e007f]"
-)
-_MARKS = "\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe00-\ufe0f\ufe20-\ufe2f"
-_PILE = re.compile(f"([{_MARKS}]{{3}})[{_MARKS}]+")
-"""More than three combining marks on one letter climb over the lines above."""
 
 
 def clean(value: object, most: int | None = None) -> str:
@@ -25,18 +17,7 @@ def clean(value: object, most: int | None = None) -> str:
     text = str(value)
     if most is not None and len(text) > most:
         text = text[: most - 1] + "…"
-    if text.isascii() and text.isprintable():
-        return text
-    return _PILE.sub(r"\1", _HIDDEN.sub(_visible, text))
-
-
-def _visible(match: re.Match[str]) -> str:
-    code = ord(match[0])
-    if code < 0x20:
-        return {0x0A: "⏎", 0x09: "⇥"}.get(code, chr(0x2400 + code))
-    if code == 0x7F:
-        return "␡"
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+    return visible(text)
 
 
 def folded(line: str, width: int | None) -> list[str]:

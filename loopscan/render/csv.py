@@ -19,6 +19,10 @@ COLUMNS = (
 ).split()
 
 
+_FORMULA = tuple("=+-@＝＋－＠")
+"""What a spreadsheet takes for a formula, also in the wide forms of East Asian keyboards."""
+
+
 def render(report: Report, out: TextIO, options: Options) -> None:
     """Write a header and one line per run."""
     writer = csv.writer(out, lineterminator="\n")
@@ -37,7 +41,7 @@ def cell(value: Any) -> Any:
     if not isinstance(value, str):
         return value
     text = clean(value)
-    return f"'{text}" if text.startswith(("=", "+", "-", "@")) else text
+    return f"'{text}" if text.startswith(_FORMULA) else text
 
 
 def flat(run: RunReport) -> dict[str, Any]:

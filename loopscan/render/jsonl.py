@@ -8,15 +8,16 @@ from typing import Any, TextIO
 import orjson
 
 from loopscan.decode import canonical
+from loopscan.hidden import escaped
 from loopscan.records import record
 from loopscan.render import Options
 from loopscan.report import Report
 
 
 def dumps(value: Any, indent: bool = False) -> str:
-    """JSON text; what the fast encoder refuses (lone surrogates, huge integers) is written escaped."""
+    """JSON text; hidden characters are written as escapes, and so is what the fast encoder refuses."""
     try:
-        return orjson.dumps(value, option=orjson.OPT_INDENT_2 if indent else 0).decode()
+        return escaped(orjson.dumps(value, option=orjson.OPT_INDENT_2 if indent else 0).decode())
     except (orjson.JSONEncodeError, RecursionError):
         pass
     try:

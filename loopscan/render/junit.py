@@ -77,5 +77,5 @@ def _seconds(run: RunReport) -> float:
 
 
 def _text(value: object) -> str:
-    """A value as characters that XML allows."""
-    return "".join("\ufffd" if ord(c) & 0xFFFE == 0xFFFE else c for c in clean("" if value is None else value))
+    """A value as characters that XML allows: those that it forbids are hidden ones."""
+    return clean("" if value is None else value)

@@ -18,6 +18,8 @@ from loopscan.report import Report, RunReport
 ROOM: Final = 900_000
 """Bytes of rows: a page of GitHub's step summary holds 1 MiB."""
 
+_LONGEST: Final = 300
+"""Characters of a name; a longer one would push all others off the page."""
 _COLUMNS: Final = ("run", "state", "turns", "verdict", "no progress at", "first exit", "wasted", "cost")
 _RIGHT: Final = {"turns", "turn", "paid", "cost"}
 
@@ -73,7 +75,7 @@ def _table(titles: tuple[str, ...], rows: list[list[str]], out: TextIO) -> None:
 
 def code(text: str) -> str:
     """Untrusted text as a code span, whatever backticks it holds."""
-    text = clean(text) or " "
+    text = clean(text, _LONGEST) or " "
     fence = "`" * (max(map(len, re.findall("`+", text)), default=0) + 1)
     edge = " " if "`" in (text[0], text[-1]) else ""
     return f"{fence}{edge}{text}{edge}{fence}"
@@ -87,4 +89,5 @@ def cell(text: str) -> str:
 def plain(text: str) -> str:
     """Our own words, in which names of tools and models may stand, with nothing in them that is markup."""
     text = re.sub(r"([\\`*\[\]<>|~#])", r"\\\1", text)
-    return re.sub(r"(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])", r"\\_", text).replace("&", "&amp;")
+    text = re.sub(r"(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])", r"\\_", text).replace("&", "&amp;")
+    return text.replace("@", "&#64;").replace("://", "&#58;//").replace("www.", "www&#46;")
