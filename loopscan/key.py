@@ -32,6 +32,8 @@ class Action:
     fault: JSON = MISSING
     error: bool = False
     """Every call of the turn failed, or the model call did."""
+    args: JSON = None
+    """Arguments of a turn's only call, text that holds an object read as one."""
 
 
 @dataclass(slots=True)
@@ -53,9 +55,10 @@ class Keyer:
             return self._wordy(turn)
         if len(calls) == 1:
             call = calls[0]
-            ident = self.call_ident(call.name, call.args)
+            args = self._read(call.name, call.args)
+            ident = hash((call.name, canonical(args)))
             known = call.result is not MISSING
-            return Action(ident if known else None, (ident,), calls, turn.text, error=call.error)
+            return Action(ident if known else None, (ident,), calls, turn.text, MISSING, call.error, args)
         idents = tuple(self.call_ident(c.name, c.args) for c in calls)
         known = all(c.result is not MISSING for c in calls)
         return Action(
@@ -77,15 +80,20 @@ class Keyer:
 
     def call_ident(self, name: str, args: JSON) -> int:
         """Hash of a call's name and canonical arguments."""
-        if not self.exact:
-            if type(args) is str:
-                inner = embedded(args)
-                args = args if inner is None else inner
-            if self.cosmetic and isinstance(args, dict):
-                drop = self.cosmetic.get(name, frozenset()) | self.cosmetic.get("*", frozenset())
-                if drop:
-                    args = {k: v for k, v in args.items() if k not in drop}
-        return hash((name, canonical(args)))
+        return hash((name, canonical(self._read(name, args))))
+
+    def _read(self, name: str, args: JSON) -> JSON:
+        """Arguments without what is cosmetic; text that holds an object or array is read as one."""
+        if self.exact:
+            return args
+        if type(args) is str:
+            inner = embedded(args)
+            args = args if inner is None else inner
+        if self.cosmetic and isinstance(args, dict):
+            drop = self.cosmetic.get(name, frozenset()) | self.cosmetic.get("*", frozenset())
+            if drop:
+                args = {k: v for k, v in args.items() if k not in drop}
+        return args
 
     def result_hash(self, name: str, result: JSON) -> int:
         """Hash of a result without its wrapper and volatile parts (literally under `exact`)."""

@@ -37,7 +37,7 @@ RULES: Final = {
 }
 """Name -> module and class. `period` is always on."""
 
-EVIDENCE: Final = ("back", "streak", "fault", "words", "each", "many")
+EVIDENCE: Final = ("back", "streak", "fault", "words", "reading", "writing", "shell", "many")
 """What a rule can ask to be called for: the names of its methods."""
 
 
@@ -50,7 +50,9 @@ class Rulebook:
     streak: tuple[Any, ...] = ()
     fault: tuple[Any, ...] = ()
     words: tuple[Any, ...] = ()
-    each: tuple[Any, ...] = ()
+    reading: tuple[Any, ...] = ()
+    writing: tuple[Any, ...] = ()
+    shell: tuple[Any, ...] = ()
     many: tuple[Any, ...] = ()
 
 

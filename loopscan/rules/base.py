@@ -39,6 +39,10 @@ class Rule:
     __slots__ = ("episode",)
 
     NAME: ClassVar[str]
+    AFTER_READING: ClassVar[bool] = False
+    """A write says something only after a read that the rule saw."""
+    AFTER_WRITING: ClassVar[bool] = False
+    """A read says something only after a write that the rule saw."""
 
     def __init__(self) -> None:
         self.episode: Episode | None = None

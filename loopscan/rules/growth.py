@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from loopscan.key import Action
-from loopscan.model import Call
-from loopscan.rules import tools, wording
+from loopscan.rules import wording
 from loopscan.rules.base import Rule, Run
 
 COPIES: Final = 4
@@ -16,7 +15,6 @@ class Growth(Rule):
     """Four shell commands, each the one before with more of its own words behind it. Dated at the third."""
 
     NAME = "growth"
-    KINDS = tools.SHELL
     __slots__ = ("_first", "_line", "_third", "_times")
 
     def __init__(self) -> None:
@@ -24,9 +22,8 @@ class Growth(Rule):
         self._line = ""
         self._first = self._third = self._times = 0
 
-    def each(self, call: Call, action: Action, run: Run) -> None:
+    def shell(self, line: str, action: Action, run: Run) -> None:
         """A shell was used."""
-        line = tools.command(call.args) or ""
         before, self._line = self._line, line
         if not before or len(line) <= len(before) or not line.startswith(before):
             self._times, self._first = 1, run.turn
@@ -43,6 +40,6 @@ class Growth(Rule):
             self.extend(run, episode, self._times)
         elif self._times == COPIES:
             self.open(
-                run, [action], turn=self._third, first=self._first, loop=loop, copies=COPIES, tool=call.name,
+                run, [action], turn=self._third, first=self._first, loop=loop, copies=COPIES, tool=action.calls[0].name,
                 pause=1 if run.turn - self._first >= COPIES else 0,
             )  # fmt: skip

@@ -5,18 +5,17 @@ from __future__ import annotations
 from typing import Final
 
 from loopscan.key import Action
-from loopscan.model import Call
 from loopscan.rules import tools
 from loopscan.rules.base import Rule, Run
 
 COPIES: Final = 4
+_SAYS: Final = ("echo", "printf", "true", ":", "#", " ")
 
 
 class Idle(Rule):
     """Four shell commands without an effect, at most one turn apart. Dated at the third."""
 
     NAME = "idle"
-    KINDS = tools.SHELL
     __slots__ = ("_last", "_turns")
 
     def __init__(self) -> None:
@@ -24,15 +23,10 @@ class Idle(Rule):
         self._last = 0
         self._turns: list[int] = []
 
-    def each(self, call: Call, action: Action, run: Run) -> None:
+    def shell(self, line: str, action: Action, run: Run) -> None:
         """A shell was used."""
-        line = tools.command(call.args)
-        if (
-            line is None
-            or not line.lstrip().startswith(("echo", "printf", "true", ":", "#"))
-            or not tools.says_only(line)
-        ):
-            self._turns = []
+        if not line.startswith(_SAYS) or not tools.says_only(line):
+            self._last = 0
             return
         if run.turn - self._last > 2:
             self._turns = []
@@ -44,6 +38,7 @@ class Idle(Rule):
             self.extend(run, episode, (episode.count or 0) + 1)
         elif len(self._turns) == COPIES:
             self.open(
-                run, [action], turn=self._turns[2], first=self._turns[0], loop=loop, copies=COPIES, tool=call.name,
+                run, [action], turn=self._turns[2], first=self._turns[0], loop=loop, copies=COPIES,
+                tool=action.calls[0].name,
                 pause=1 if run.turn - self._turns[0] > COPIES else 0,
             )  # fmt: skip

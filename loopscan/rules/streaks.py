@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from loopscan.episode import Episode
 from loopscan.model import JSON, MISSING, Call
@@ -24,6 +24,8 @@ GAP: Final = 8
 """Turns between two calls of a streak at most."""
 _LONG: Final = 20_000
 _SHORT: Final = 300
+_PROSE: Final = 3000
+_LISTED: Final = 2000
 _NO_WORDS: Final = dict.fromkeys(map(ord, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"))
 """What is left is the skeleton of a text; texts that differ in numbers and random words have one skeleton."""
 
@@ -99,55 +101,22 @@ class Streak:
 
 @dataclass(slots=True)
 class Trail:
-    """The last call of one tool in a run, and the streak it is part of. `rules`: those that want each of its calls."""
+    """The last call of one tool in a run, and the streak it is part of."""
 
     tool: str
-    prose: bool
-    rules: tuple[Any, ...]
-    turn: int
-    call: Call
-    ident: int | None
+    point: Point
     streak: Streak | None = None
-    _point: Point | None = None
-
-    def put(self, turn: int, call: Call, ident: int | None) -> None:
-        """Take the tool's next call, which is unlike the one before."""
-        self.turn, self.call, self.ident, self._point, self.streak = turn, call, ident, None, None
-
-    def may_go_on(self, call: Call) -> bool:
-        """Cheap: whether the tool's next call can have the same outcome at all."""
-        first, second = self.call.result, call.result
-        if type(first) is not type(second) or first is MISSING:
-            return False
-        if first == second or self.prose:
-            return True
-        if type(first) is not str:
-            return type(first) is dict and len(first) < 12 and first.keys() == second.keys()
-        if first[:8] != second[:8] and first[-10:] != second[-10:]:
-            return False
-        apart = len(first) - len(second)
-        if -24 <= apart <= 24 and first.translate(_NO_WORDS) == second.translate(_NO_WORDS):
-            return True
-        if not apart and "\n" in first:
-            return sorted(first) == sorted(second)
-        return len(first) < _SHORT and len(second) < _SHORT and first[0] not in "{["
 
     def push(self, turn: int, call: Call, ident: int | None, run: Run) -> Streak | None:
         """Take the tool's next call, which may be alike; the streak it is part of."""
-        before = self._point or Point(self.turn, self.call, self.ident)
-        streak = self.streak
-        self.put(turn, call, ident)
-        point = self._point = Point(turn, call, ident)
-        like, kin = alike(before, point, run, self.prose)
+        before, streak = self.point, self.streak
+        point = self.point = Point(turn, call, ident)
+        self.streak = None
+        like, kin = alike(before, point, run)
         if not like or turn - before.turn > GAP:
             return None
         if streak is None or (streak.like == WORDS) != (like == WORDS):
-            streak = Streak(self.tool, like, before, [before.turn])
-            streak.recent.append(before.turn)
-            streak.idents.add(before.ident)
-            streak.looks += tools.reads(before.call)
-            streak.shared = frozenset(before.said or ())
-            streak.series.append(_numbers(before, run))
+            streak = _started(self.tool, like, before, run)
         else:
             streak.count += 1
             streak.like = min(streak.like, like)
@@ -157,10 +126,56 @@ class Trail:
         return streak
 
 
+def may_be_alike(before: Call, call: Call) -> bool:
+    """Cheap: whether two calls of one tool can have the same outcome at all."""
+    first, second = before.result, call.result
+    if type(first) is not type(second) or first is MISSING:
+        return False
+    if first == second:
+        return True
+    if type(first) is not str:
+        return type(first) is dict and len(first) < 12 and first.keys() == second.keys()
+    one, other = len(first), len(second)
+    if -24 <= one - other <= 24:
+        if first[:8] == second[:8] or first[-10:] == second[-10:]:
+            if first.translate(_NO_WORDS) == second.translate(_NO_WORDS):
+                return True
+            if one < _SHORT and other < _SHORT and first[:1] not in ("{", "["):
+                return True
+        if one == other < _LISTED and second.partition("\n")[0] in first:
+            return sorted(first.splitlines()) == sorted(second.splitlines())
+    elif one < _SHORT and other < _SHORT and (first[:8] == second[:8] or first[-10:] == second[-10:]):
+        return first[:1] not in ("{", "[")
+    return other < _PROSE and not tools.kind(call.name) and _reworded(before.args, call.args)
+
+
+def _reworded(first: JSON, second: JSON) -> bool:
+    """Whether two arguments are prose and the second says in other words what the first does."""
+    return talks(first) and talks(second) and wording.kin(wording.said(first), wording.said(second)) == wording.REWORDED
+
+
+_ASKED: Final = frozenset("instruction instructions message prompt task question request text query_text ask".split())
+
+
 def talks(args: JSON) -> bool:
-    """Whether arguments hold prose: one line of several words."""
-    values = args.values() if isinstance(args, dict) else (args,)
-    return any(isinstance(v, str) and v.count(" ") >= 4 and len(v) < 1000 and "\n" not in v for v in values)
+    """Whether arguments hold prose that asks for something: one line of several words."""
+    if isinstance(args, dict):
+        if _ASKED.isdisjoint(args):
+            return False
+        args = next(v for k, v in args.items() if k in _ASKED)
+    if not isinstance(args, str) or (args[:1] == "{" and not any(f'"{k}"' in args for k in _ASKED)):
+        return False
+    return len(args) < 1000 and args.count(" ") >= 4 and "\n" not in args
+
+
+def _started(tool: str, like: int, start: Point, run: Run) -> Streak:
+    streak = Streak(tool, like, start, [start.turn])
+    streak.recent.append(start.turn)
+    streak.idents.add(start.ident)
+    streak.looks += tools.reads(start.call)
+    streak.shared = frozenset(start.said or ())
+    streak.series.append(_numbers(start, run))
+    return streak
 
 
 def _join(streak: Streak, point: Point, like: int, kin: int, run: Run) -> None:
@@ -188,11 +203,8 @@ def _numbers(point: Point, run: Run) -> list[float]:
     return outcome.numbers(text, own)
 
 
-def alike(before: Point, point: Point, run: Run, prose: bool = False) -> tuple[int, int]:
-    """How two calls of a tool are alike in their outcome (0 = not), and the kinship of their arguments.
-
-    `prose`: what is asked is prose, so that the same thing can be said in other words.
-    """
+def alike(before: Point, point: Point, run: Run) -> tuple[int, int]:
+    """How two calls of a tool are alike in their outcome (0 = not), and the kinship of their arguments."""
     same_action = before.ident == point.ident and point.ident is not None
     first, second = before.plain(run), point.plain(run)
     if first == second:
@@ -213,7 +225,7 @@ def alike(before: Point, point: Point, run: Run, prose: bool = False) -> tuple[i
         return EQUAL, kin
     if wording.echo_free(first, second, before.said, point.said):
         return EQUAL, kin
-    if prose and kin == wording.REWORDED and _reworded(before, point, run):
+    if kin == wording.REWORDED and _answers_reworded(before, point, run):
         return WORDS, kin
     return 0, kin
 
@@ -223,7 +235,9 @@ def _one_skeleton(first: str, second: str) -> bool:
     return a == b or "base64," in first
 
 
-def _reworded(before: Point, point: Point, run: Run) -> bool:
+def _answers_reworded(before: Point, point: Point, run: Run) -> bool:
+    if tools.kind(point.call.name) or not (talks(before.call.args) and talks(point.call.args)):
+        return False
     (asked, answered), (asked_again, answered_again) = before.content(run), point.content(run)
     if len(asked) < 4 or not wording.close(asked, asked_again):
         return False

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from loopscan.key import Action
-from loopscan.model import JSON, Call
-from loopscan.rules import tools
+from loopscan.model import JSON
 from loopscan.rules.base import Rule, Run
 
 COPIES: Final = 4
@@ -21,6 +20,7 @@ _RANGES: Final = (
     ("start", "end", False),
     ("startLine", "endLine", False),
 )
+_KEYS: Final = frozenset(["view_range", *(low for low, _, _ in _RANGES)])
 
 
 class Sweep(Rule):
@@ -30,7 +30,7 @@ class Sweep(Rule):
     """
 
     NAME = "sweep"
-    KINDS = tools.READS | tools.WRITES
+    AFTER_READING = True
     __slots__ = ("_files", "_last", "_path", "_turns")
 
     def __init__(self) -> None:
@@ -40,18 +40,15 @@ class Sweep(Rule):
         self._last = 0
         self._turns: list[int] = []
 
-    def each(self, call: Call, action: Action, run: Run) -> None:
-        """A file may have been read or written."""
-        args = call.args
-        if not isinstance(args, dict):
-            return
-        lines = span(args)
-        path = tools.path_of(args)
-        if path is None:
-            return
+    def writing(self, path: str, args: dict[str, JSON], action: Action, run: Run) -> None:
+        """A file was written: what was seen of it may be another now."""
+        if path in self._files:
+            del self._files[path]
+
+    def reading(self, path: str, args: dict[str, JSON], action: Action, run: Run) -> None:
+        """A file was read."""
+        lines = None if _KEYS.isdisjoint(args) else span(args)
         if lines is None:
-            if path in self._files and tools.edits(call):
-                del self._files[path]
             return
         seen = self._files.pop(path, [])
         self._files[path], covered = joined(seen, lines)
@@ -62,9 +59,9 @@ class Sweep(Rule):
         self._path, self._last = path, run.turn
         if covered:
             self._turns = [*self._turns[:COPIES], run.turn]
-            self._tell(path, call, action, run)
+            self._tell(path, action, run)
 
-    def _tell(self, path: str, call: Call, action: Action, run: Run) -> None:
+    def _tell(self, path: str, action: Action, run: Run) -> None:
         loop = hash(("sweep", path))
         episode = self.going(run, loop, 1)
         if episode is not None:
@@ -72,7 +69,7 @@ class Sweep(Rule):
         elif len(self._turns) >= COPIES:
             self.open(
                 run, [action], turn=self._turns[2], first=self._turns[0], loop=loop, copies=len(self._turns),
-                tool=call.name, pause=1 if run.turn - self._turns[0] >= COPIES else 0,
+                tool=action.calls[0].name, pause=1 if run.turn - self._turns[0] >= COPIES else 0,
             )  # fmt: skip
 
 

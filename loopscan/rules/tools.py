@@ -9,6 +9,7 @@ import re
 from functools import lru_cache
 from typing import Final
 
+from loopscan.decode import embedded
 from loopscan.model import JSON, Call
 
 READS: Final = 1
@@ -48,9 +49,22 @@ _IDLE: Final = frozenset(("echo", "printf", "true", ":", "#"))
 _EDITORS: Final = frozenset("edit insert append create str_replace submit".split())
 
 
-@lru_cache(maxsize=4096)
+KINDS: Final[dict[str, int]] = {}
+"""Kinds of the tools met so far, for those who cannot wait."""
+_MOST_TOOLS: Final = 10_000
+
+
 def kind(name: str) -> int:
     """One of `READS`, `WRITES`, `SENDS`, `SHELL`, `HOUSE` for a tool's name; 0 = not told by the name."""
+    known = KINDS.get(name)
+    if known is None:
+        if len(KINDS) >= _MOST_TOOLS:
+            KINDS.clear()
+        known = KINDS[name] = _kind(name)
+    return known
+
+
+def _kind(name: str) -> int:
     words = [w.lower() for w in _WORDS.findall(name)]
     if not words:
         return 0
@@ -66,6 +80,17 @@ def kind(name: str) -> int:
         if word in _WRITE:
             return WRITES
     return 0
+
+
+def arguments(call: Call) -> JSON:
+    """The arguments of a call; text that holds an object is read as one."""
+    return _parsed(call.args) if type(call.args) is str else call.args
+
+
+@lru_cache(maxsize=256)
+def _parsed(args: str) -> JSON:
+    inner = embedded(args)
+    return args if inner is None else inner
 
 
 def command(args: JSON) -> str | None:
@@ -122,11 +147,16 @@ def reads(call: Call) -> bool:
     """Whether a call asks for something and changes nothing."""
     what = kind(call.name)
     if what & SHELL:
-        line = command(call.args)
+        line = command(arguments(call))
         return line is not None and only_looks(line)
     if what & READS:
         return True
-    return isinstance(call.args, dict) and call.args.get("command") == "view"
+    return _views(call)
+
+
+def _views(call: Call) -> bool:
+    args = arguments(call)
+    return isinstance(args, dict) and args.get("command") == "view"
 
 
 def changes(call: Call) -> bool:
@@ -145,31 +175,23 @@ def edits(call: Call) -> bool:
     """Whether a call edits what it is pointed at: a writing tool, or an editor's command in a shell."""
     what = kind(call.name)
     if what & WRITES:
-        return not (isinstance(call.args, dict) and call.args.get("command") == "view")
+        return not _views(call)
     if what & SHELL:
-        line = command(call.args)
+        line = command(arguments(call))
         return line is not None and line.partition(" ")[0] in _EDITORS
     return False
 
 
-_PATHS: Final = (
-    "path",
-    "file_path",
-    "filepath",
-    "file",
-    "filename",
-    "file_name",
-    "uri",
-    "notebook_path",
-    "target_file",
+PATHS: Final = frozenset(
+    ("path", "file_path", "filepath", "file", "filename", "file_name", "uri", "notebook_path", "target_file")
 )
+"""Arguments that name a file."""
 
 
 def path_of(args: JSON) -> str | None:
-    """The file a call is pointed at."""
+    """The file that arguments name."""
     if isinstance(args, dict):
-        for name in _PATHS:
-            value = args.get(name)
-            if isinstance(value, str):
+        for name, value in args.items():
+            if name in PATHS and isinstance(value, str):
                 return value
     return None

@@ -7,18 +7,18 @@ from itertools import pairwise
 from typing import Final
 
 from loopscan.key import Action
-from loopscan.model import JSON, Call
-from loopscan.rules import outcome, tools
+from loopscan.model import JSON
+from loopscan.rules import outcome
 from loopscan.rules.base import Rule, Run
 
 TIMES: Final = 3
 BACK: Final = 2
 FILES: Final = 6
 
-_OLD: Final = ("old_string", "old_str", "old", "search", "find", "old_text")
-_NEW: Final = ("new_string", "new_str", "new", "replace", "replacement", "new_text")
-_BACK: Final = ("revert", "undo", "rollback")
-_WHOLE: Final = ("content", "file_text", "contents", "new_content")
+_OLD: Final = frozenset(("old_string", "old_str", "old", "search", "find", "old_text", "oldText"))
+_NEW: Final = frozenset(("new_string", "new_str", "new", "replace", "replacement", "new_text", "newText"))
+_BACK: Final = frozenset(("revert", "undo", "rollback"))
+_WHOLE: Final = frozenset(("content", "file_text", "contents", "new_content"))
 
 
 @dataclass(slots=True)
@@ -38,23 +38,21 @@ class Undo(Rule):
     """
 
     NAME = "undo"
-    KINDS = tools.WRITES
     __slots__ = ("_files",)
 
     def __init__(self) -> None:
         super().__init__()
         self._files: dict[str, _File] = {}
 
-    def each(self, call: Call, action: Action, run: Run) -> None:
-        """A file may have been written."""
-        args, path = call.args, tools.path_of(call.args)
-        if path is None or not isinstance(args, dict):
+    def writing(self, path: str, args: dict[str, JSON], action: Action, run: Run) -> None:
+        """A file was written."""
+        if action.error:
             return
         file = self._files.pop(path, None) or _File()
         self._files[path] = file
         if len(self._files) > FILES:
             del self._files[next(iter(self._files))]
-        if any(args.get(k) is True for k in _BACK):
+        if not _BACK.isdisjoint(args) and any(args.get(k) is True for k in _BACK):
             self._tell((path, "back"), file.back, BACK, action, run)
             return
         pair = _states(args, file)
@@ -73,7 +71,7 @@ class Undo(Rule):
             del file.crossed[next(iter(file.crossed))]
 
     def _tell(self, what: object, turns: list[int], needed: int, action: Action, run: Run) -> None:
-        if action.error or (len(turns) >= needed - 1 and outcome.failing(run.plain(action.calls[0]))):
+        if len(turns) >= needed - 1 and outcome.failing(run.plain(action.calls[0])):
             return
         turns.append(run.turn)
         del turns[:-TIMES]
@@ -91,10 +89,16 @@ class Undo(Rule):
 
 def _states(args: dict[str, JSON], file: _File) -> tuple[int, int] | None:
     """Hash of a place before and after an edit; None if the call is no edit that shows both."""
-    whole = next((args[k] for k in _WHOLE if isinstance(args.get(k), str)), None)
+    old = new = whole = None
+    for name, value in args.items():
+        if type(value) is str:
+            if name in _OLD:
+                old = value
+            elif name in _NEW:
+                new = value
+            elif name in _WHOLE:
+                whole = value
     if whole is not None:
         before, file.whole = file.whole, hash(whole)
         return None if before is None else (before, file.whole)
-    old = next((args[k] for k in _OLD if isinstance(args.get(k), str)), None)
-    new = next((args[k] for k in _NEW if isinstance(args.get(k), str)), None)
     return None if old is None or new is None else (hash(old), hash(new))
