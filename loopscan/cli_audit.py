@@ -34,13 +34,20 @@ def audit_command(given: Given) -> int:
             report = redacted(report)
         tripped = failures(rules, report)
         doubt(rules, report, given)
-        if store is not None:
-            save(report, store, given)
-    if given.only:
-        wanted = {v.value for v in given.only}
-        report.runs = [r for r in report.runs if (r.verdict or "blind") in wanted]
-    write(report, given)
+        try:
+            if store is not None:
+                save(report, store, given)
+        finally:  # a store that cannot be written takes nothing from the report
+            write(_only(report, given), given)
     return exit_code(report, given, tripped)
+
+
+def _only(report: Report, given: Given) -> Report:
+    """The report with the runs that are to be shown."""
+    if not given.only:
+        return report
+    wanted = {v.value for v in given.only}
+    return replace(report, runs=[r for r in report.runs if (r.verdict or "blind") in wanted])
 
 
 def doubt(rules: list[Rule], report: Report, given: Given) -> None:

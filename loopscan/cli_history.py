@@ -46,9 +46,12 @@ def store_of(given: Given) -> Iterator[Store | None]:
 
 
 def save(report: Report, store: Store, given: Given) -> None:
-    """Keep the runs of an audit."""
+    """Keep the runs of an audit; those of one that was stopped are not whole and are not kept."""
     from loopscan.stored import stored
 
+    if report.stopped:
+        say(f"--store {store.path}: nothing is kept of an audit that was stopped")
+        return
     saved = store.save(map(stored, report.runs), time.time())
     if given.verbose and not given.quiet:
         say(f"--store {store.path}: {saved.new} new, {saved.replaced} replaced, {saved.kept} kept as they were")

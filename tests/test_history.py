@@ -19,6 +19,8 @@ from hypothesis import strategies as st
 
 from loopscan import audit
 from loopscan.auto import healthy, resolve, typical
+from loopscan.cli_given import Given
+from loopscan.cli_history import save
 from loopscan.errors import InputError, UsageError
 from loopscan.history import Saved, open_store, supersedes
 from loopscan.prices import from_options
@@ -346,6 +348,24 @@ def test_auto_caps_come_from_the_store_once_it_knows_enough(tmp_path: Path) -> N
     done = loopscan("audit", str(tmp_path / "new.jsonl"), "--store", store, "-f", "json")
     assert '"auto_from": "store"' in done.stdout
     assert '"turn_cap": 22' in done.stdout
+
+
+def test_a_store_that_cannot_be_written_leaves_the_report(tmp_path: Path) -> None:
+    open_store(str(tmp_path / "s.db")).close()
+    db = sqlite3.connect(tmp_path / "s.db")
+    db.execute("DROP TABLE repeats")
+    db.close()
+    done = loopscan("audit", SAMPLES, "--store", str(tmp_path / "s.db"), "-f", "csv")
+    assert (done.returncode, "cannot be used: no such table" in done.stderr) == (2, True)
+    assert "deploy-0412" in done.stdout
+
+
+def test_a_stopped_audit_is_not_kept(tmp_path: Path) -> None:
+    report = audit([str(ROOT / SAMPLES)])
+    report.stopped = True
+    with open_store(str(tmp_path / "s.db")) as store:
+        save(report, store, Given())
+    assert rows(tmp_path / "s.db") == []
 
 
 def test_new_stuck_is_what_the_store_did_not_know(tmp_path: Path) -> None:
