@@ -36,6 +36,8 @@ _TEMP = r"(?:/private)?/(?:tmp|var/tmp|var/folders/[^/\s\"']+/[^/\s\"']+/T)/[^\s
 TOKENS: Final = re.compile(f"(?P<uuid>{_UUID})|(?P<time>{_TIME})|(?P<address>{_ADDRESS})|(?P<temp>{_TEMP})")
 """Tokens of text whose type says that they are fresh each time."""
 
+_DEEPEST: Final = 100
+"""Levels of a result that are looked at; no result is nested so deeply but by mischief."""
 _SIGNS: Final = ("-", ":", "0x", "tmp", "/var/folders/")
 
 
@@ -46,15 +48,17 @@ def stable_text(text: str) -> str:
     return TOKENS.sub(lambda m: f"<{m.lastgroup}>", text)
 
 
-def stable(value: JSON) -> JSON:
+def stable(value: JSON, depth: int = 0) -> JSON:
     """A result without its volatile parts; text that holds a JSON object or array is read as one."""
+    if depth > _DEEPEST:
+        return value
     if isinstance(value, str):
         inner = embedded(value)
-        return stable_text(value) if inner is None else [stable(inner)]
+        return stable_text(value) if inner is None else [stable(inner, depth + 1)]
     if isinstance(value, dict):
-        return {k: stable(v) for k, v in value.items() if k.lower() not in FIELDS}
+        return {k: stable(v, depth + 1) for k, v in value.items() if k.lower() not in FIELDS}
     if isinstance(value, list):
-        return [stable(v) for v in value]
+        return [stable(v, depth + 1) for v in value]
     return value
 
 
@@ -70,9 +74,6 @@ def _stable_short(text: str) -> int:
 
 def stable_hash(value: JSON) -> int:
     """Hash of `stable(value)`."""
-    try:
-        if type(value) is str and len(value) < 4096:
-            return _stable_short(value)
-        return literal(stable(value))
-    except RecursionError:  # nested too deeply to look inside
-        return literal(value)
+    if type(value) is str and len(value) < 4096:
+        return _stable_short(value)
+    return literal(stable(value))

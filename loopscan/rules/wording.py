@@ -36,16 +36,17 @@ STOP: Final = frozenset(
 
 
 def _leaves(value: JSON) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for key in sorted(value):
-            yield from _leaves(value[key])
-    elif isinstance(value, list):
-        for item in value:
-            yield from _leaves(item)
-    elif value is not None and not isinstance(value, bool):
-        yield str(value)
+    todo = [value]
+    while todo:
+        item = todo.pop()
+        if isinstance(item, str):
+            yield item
+        elif isinstance(item, dict):
+            todo += [item[key] for key in sorted(item, reverse=True)]
+        elif isinstance(item, list):
+            todo += reversed(item)
+        elif item is not None and not isinstance(item, bool):
+            yield str(item)
 
 
 def said(args: JSON) -> tuple[str, ...] | None:
