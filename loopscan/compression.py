@@ -37,7 +37,7 @@ def unpacked(stream: Stream, fault: Fault) -> tuple[Stream, bytes, bool]:
         elif magic == _ZSTD:
             zstd = zstd_module()
             if zstd is None:
-                fault("compressed with zstd: install loopscan[zstd], or use Python 3.14")
+                fault("compressed with zstd: install backports.zstd, or use Python 3.14")
                 return Nothing(), b"", True
             stream = Unpacked(whole, zstd.ZstdDecompressor, fault, zstd.ZstdError)
         elif encoding := _encoding(magic):

@@ -1,28 +1,30 @@
 """The samples in an Inspect `.eval` archive: a zip whose members are deflated or, since 2025, compressed with zstd.
 
-Python reads zstd members from version 3.14 on; before that the extra `loopscan[inspect]` brings the same code.
+Python reads zstd members from version 3.14 on; before that `backports.zstd` brings the same code.
 """
 
 from __future__ import annotations
 
 import io
+import os
 import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
-from importlib import import_module
-from types import ModuleType
 from typing import BinaryIO, Final
 
 from loopscan import decode
 from loopscan.blob import Blob
+from loopscan.compression import zstd_module
+from loopscan.formats._beside import LIMIT
 from loopscan.formats._fields import mapping
 from loopscan.model import JSON
 from loopscan.skips import Skips
+from loopscan.stop import STOP
 
 _ZSTD: Final = 93
-_LIMIT: Final = 1 << 31
-"""Bytes of one member, unpacked: a sample that is larger is no log but a bomb."""
+_RATIO: Final = 1000
+"""Members that unpack to this many times the size of the whole archive, beyond LIMIT, are no log but a bomb."""
 _DAMAGE: Final = (zipfile.BadZipFile, zlib.error, OSError, EOFError, ValueError, RuntimeError, struct.error)
 
 
@@ -47,7 +49,7 @@ def samples(blob: Blob, skips: Skips) -> Iterator[tuple[int, dict[str, JSON], di
         with blob.path.open("rb") as file, zipfile.ZipFile(file) as archive:
             yield from _Archive(blob.name, file, archive, skips).samples()
     except _NeedsZstd:
-        skips.add(blob.name, None, "zstd members: install loopscan[inspect] (or use Python 3.14) to read this log")
+        skips.add(blob.name, None, "zstd members: install backports.zstd, or use Python 3.14")
     except _DAMAGE as err:
         skips.add(blob.name, None, f"damaged archive: {err}")
 
@@ -57,11 +59,14 @@ class _Archive:
 
     def __init__(self, name: str, file: BinaryIO, archive: zipfile.ZipFile, skips: Skips) -> None:
         self._name, self._file, self._archive, self._skips = name, file, archive, skips
+        self._size, self._given = os.fstat(file.fileno()).st_size, 0
         self._members = {info.filename: info for info in archive.infolist()}
 
     def samples(self) -> Iterator[tuple[int, dict[str, JSON], dict[str, JSON]]]:
         log = self._log()
         for number, name in enumerate(self._members, 1):
+            if STOP.asked:
+                return
             if not name.startswith("samples/") or not name.endswith(".json"):
                 continue
             if name.count("/") == 1:
@@ -86,11 +91,14 @@ class _Archive:
             return {}
 
     def _bytes(self, info: zipfile.ZipInfo) -> bytes:
-        if info.file_size > _LIMIT:
-            raise ValueError(f"{info.file_size} bytes are too many for a sample")
+        self._given += info.file_size
+        if info.file_size > LIMIT:
+            raise ValueError(f"{info.file_size:,} bytes are too many for a sample")
+        if self._given > max(LIMIT, _RATIO * self._size):
+            raise ValueError(f"the archive unpacks to more than {_RATIO:,} times its size")
         if info.compress_type != _ZSTD:
             return self._archive.read(info)
-        zstd = _zstd()
+        zstd = zstd_module()
         if zstd is None:
             raise _NeedsZstd
         self._file.seek(info.header_offset)
@@ -103,13 +111,3 @@ class _Archive:
         except zstd.ZstdError as err:
             raise ValueError(str(err)) from None
         return data
-
-
-def _zstd() -> ModuleType | None:
-    """The zstd module of Python 3.14, or the same of the extra."""
-    for name in ("compression.zstd", "backports.zstd"):
-        try:
-            return import_module(name)
-        except ImportError:
-            continue
-    return None

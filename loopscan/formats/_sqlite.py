@@ -6,17 +6,23 @@ import re
 import shutil
 import sqlite3
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Final
 
 from loopscan.decode import BadJSON, loads
+from loopscan.formats._beside import LIMIT
 from loopscan.formats._fields import word
 from loopscan.model import JSON
 from loopscan.skips import Skips
+from loopscan.stop import STOP
 
 MAGIC: Final = b"SQLite format 3\x00"
+PATIENCE: Final = 30.0
+"""Seconds that a query may take without a row."""
+_STEPS: Final = 1_000_000
 _TABLE: Final = re.compile(rb"CREATE TABLE (?:IF NOT EXISTS )?[\"'`\[]?(\w+)")
 
 
@@ -32,6 +38,12 @@ class Database:
 
     def __init__(self, connection: sqlite3.Connection, name: str, skips: Skips) -> None:
         self._connection, self.name, self._skips = connection, name, skips
+        self._latest = time.monotonic()
+        connection.set_progress_handler(self._gives_up, _STEPS)
+
+    def _gives_up(self) -> bool:
+        """Whether to end a query: a database that is not what it says can make one that never gives a row."""
+        return STOP.asked or time.monotonic() - self._latest > PATIENCE
 
     def columns(self, table: str) -> frozenset[str]:
         """The columns of a table; empty if there is no such table."""
@@ -40,8 +52,12 @@ class Database:
     def rows(self, query: str, *values: object) -> Iterator[tuple[JSON, ...]]:
         """The rows of a query, as far as they can be read; blobs as text."""
         try:
+            self._latest = time.monotonic()
             for row in self._connection.execute(query, values):
+                if STOP.asked:
+                    return
                 yield tuple(_text(value) if isinstance(value, bytes) else value for value in row)
+                self._latest = time.monotonic()
         except (sqlite3.Error, UnicodeDecodeError) as err:
             self._skips.add(self.name, None, f"database cannot be read further: {err}; check or repair it")
 
@@ -67,8 +83,11 @@ def opened(path: Path | None, name: str, skips: Skips) -> Iterator[Database | No
         try:
             if path is None:
                 skips.add(name, None, "database on standard input: name the file instead")
+            elif not _is_plain(path):
+                skips.add(name, None, "compressed database: unpack it first")
             else:
                 connection = _connect(path, stack)
+                connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LIMIT)
         except (sqlite3.Error, OSError, UnicodeDecodeError) as err:
             skips.add(name, None, f"database cannot be opened: {err}; close the program that writes it")
         yield None if connection is None else Database(connection, name, skips)
@@ -92,6 +111,11 @@ def _connect(path: Path, stack: ExitStack) -> sqlite3.Connection:
     connection.text_factory = _text
     connection.execute("SELECT name FROM sqlite_master").fetchone()
     return connection
+
+
+def _is_plain(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(MAGIC)) == MAGIC
 
 
 def _text(data: bytes) -> str:
