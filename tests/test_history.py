@@ -407,3 +407,15 @@ def test_a_redacted_audit_keeps_no_words(tmp_path: Path) -> None:
     data = (tmp_path / "s.db").read_bytes()
     assert b"hunter2" not in data
     assert b"a.jsonl" not in data
+
+
+def test_a_configuration_names_a_store_below_its_folder_only(tmp_path: Path) -> None:
+    (tmp_path / "inside").mkdir()
+    for name, code in (("runs.db", 0), ("../outside.db", 2)):
+        (tmp_path / "inside" / "loopscan.toml").write_text(f'store = "{name}"\n')
+        command = [sys.executable, "-m", "loopscan", "audit", str(ROOT / SAMPLES), "-q"]
+        env = {**os.environ, "PYTHONPATH": str(ROOT)}
+        done = subprocess.run(command, cwd=tmp_path / "inside", env=env, capture_output=True, text=True, check=False)
+        assert done.returncode == code, done.stderr
+    assert sorted(os.listdir(tmp_path / "inside")) == ["loopscan.toml", "runs.db"]
+    assert os.listdir(tmp_path) == ["inside"]
