@@ -13,6 +13,7 @@ from loopscan.blob import VALUE_LIMIT, Blob, Head
 from loopscan.engine import Audit
 from loopscan.errors import InputError
 from loopscan.formats import FORMATS, Reader, Scan, detect, load
+from loopscan.formats._mapped import claims
 from loopscan.money import PriceBook, Unpriced
 from loopscan.outside import cannot_hold
 from loopscan.report import Report
@@ -154,7 +155,7 @@ class Reading:
             self._leave(item)
             return
         with open_input(item) as blob:
-            name = _format(blob, item, forced)
+            name = _format(blob, item, self.inputs)
             if name is None:
                 self._not_a_log(blob, item)
             elif cannot_hold(item.path, name, self.span):
@@ -196,10 +197,14 @@ def _say(where: Callable[[str], None] | None, message: str) -> None:
         where(message)
 
 
-def _format(blob: Blob, item: Input, forced: str | None) -> str | None:
-    """The format to read an input as; under `--from` a folder's other files are left alone."""
+def _format(blob: Blob, item: Input, inputs: Inputs) -> str | None:
+    """The format to read an input as; under `--from` a folder's other files are left alone.
+
+    What no reader claims but the user's field names fit is a native log under other names.
+    """
+    forced = inputs.format
     if forced is None:
-        return detect(blob.head)
+        return detect(blob.head) or ("loopscan" if claims(blob.head, inputs.field_map) else None)
     return forced if item.named or load(forced).sniff(blob.head) else None
 
 

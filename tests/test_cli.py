@@ -77,20 +77,21 @@ def test_gz_by_content_whatever_the_name(tmp_path: Path) -> None:
     assert "deploy-0412" in loopscan("audit", str(tmp_path / "log.txt")).stdout
 
 
-def test_map_and_from(tmp_path: Path) -> None:
+@pytest.mark.parametrize("forced", [("--from", "loopscan"), ()], ids=["from", "told by the map"])
+def test_map(tmp_path: Path, forced: tuple[str, ...]) -> None:
     line = {"session": {"id": "s"}, "tool": {"function": "f", "params": {"a": 1}}, "out": 5}
     log = native(tmp_path / "t.jsonl", line, line)
-    args = (
-        "--from",
-        "loopscan",
-        "--map",
-        "run_id=session.id,name=tool.function,args=tool.params",
-        "--map",
-        "result=out",
-    )
-    record = json.loads(loopscan("audit", str(log), *args, "-f", "jsonl").stdout)
+    args = ("--map", "run_id=session.id,name=tool.function,args=tool.params", "--map", "result=out")
+    record = json.loads(loopscan("audit", str(log), *forced, *args, "-f", "jsonl").stdout)
     assert record["run"] == "s"
     assert record["no_progress"]["block"] == [{"name": "f", "args": {"a": 1}}]
+
+
+def test_a_map_claims_no_log_without_its_fields(tmp_path: Path) -> None:
+    log = native(tmp_path / "t.jsonl", {"level": "info", "msg": "hello"})
+    done = loopscan("audit", str(log), "--map", "name=tool.function")
+    assert done.returncode == 3
+    assert "no known log format: its first keys are level, msg" in done.stderr
 
 
 EXITS = {

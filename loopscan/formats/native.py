@@ -21,6 +21,7 @@ from loopscan.blob import Blob, Head
 from loopscan.decode import canonical
 from loopscan.formats import Scan
 from loopscan.formats._fields import count, dollars, identity, items, mapping, text_or_none, when, word
+from loopscan.formats._mapped import mapped
 from loopscan.model import JSON, MISSING, STATES, Call, End, Event, Turn, Usage
 
 TITLE = "loopscan's own JSON Lines, one call per line"
@@ -93,7 +94,7 @@ def read(blob: Blob, scan: Scan) -> Iterator[Event]:
         if not isinstance(record, dict):
             scan.skips.add(blob.name, number, "not an object: each line must be one JSON object")
             continue
-        line = _mapped(record, scan.field_map) if scan.field_map else record
+        line = mapped(record, scan.field_map) if scan.field_map else record
         run_id = next((i for k in RUN if (i := identity(line.get(k)))), blob.name)
         run_id, prompt = _session(run_id, line["prompt"]) if "prompt" in line else (run_id, None)
         run = runs.get(run_id)
@@ -142,18 +143,6 @@ def _session(run_id: str, prompt: JSON) -> tuple[str, int | None]:
     number = count(prompt)
     session = run_id.removesuffix(f"#{number}")
     return (run_id, None) if number is None or session in ("", run_id) else (session, number)
-
-
-def _mapped(record: dict[str, JSON], field_map: dict[str, str]) -> dict[str, JSON]:
-    """The record with the user's own field names (dotted paths) under ours."""
-    line = dict(record)
-    for ours, path in field_map.items():
-        value: JSON = record
-        for part in path.split("."):
-            value = value.get(part, MISSING) if isinstance(value, dict) else MISSING
-        if value is not MISSING:
-            line[ours] = value
-    return line
 
 
 def _first(line: dict[str, JSON], names: tuple[str, ...]) -> JSON:
