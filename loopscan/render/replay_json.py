@@ -13,7 +13,7 @@ from loopscan.records import skipped
 from loopscan.render.csv import cell
 from loopscan.render.jsonl import dumps
 from loopscan.render.replay import caps_of
-from loopscan.replay import Played, Replay, flips, overlaps
+from loopscan.replay import Overlap, Played, Replay, flips, overlaps
 from loopscan.report import Report, dollars
 
 SCHEMA: Final = 1
@@ -32,16 +32,7 @@ def render(found: Replay, share: Fraction, report: Report, out: TextIO) -> None:
         "failed_usd": dollars(sum(r.usd for r in failed)) if usd else None,
         "outcomes": found.outcomes,
         "policies": [{**figures(played, found, usd), "stopped": _stopped(played, found)} for played in found.played],
-        "overlaps": [
-            {
-                "policies": [pair.one, pair.other],
-                **{f"failed_{k}": n for k, n in zip(("both", "first_only", "second_only"), pair.failed, strict=True)},
-                **{f"healthy_{k}": n for k, n in zip(("both", "first_only", "second_only"), pair.healthy, strict=True)},
-                "saved_turns": pair.together.turns,
-                "saved_usd": dollars(pair.together.usd) if usd else None,
-            }
-            for pair in overlaps(found)
-        ],
+        "overlaps": [_overlap(pair, usd) for pair in overlaps(found)],
         "flips": [
             {"run": f.run.run, "format": f.run.format, "policies": [f.one, f.other], "verdicts": list(f.verdicts)}
             for f in flips(found)
@@ -62,6 +53,17 @@ def render(found: Replay, share: Fraction, report: Report, out: TextIO) -> None:
         "settings": report.settings,
     }
     out.write(dumps(document, indent=True) + "\n")
+
+
+def _overlap(pair: Overlap, priced: bool) -> dict[str, Any]:
+    which = ("both", "first_only", "second_only")
+    return {
+        "policies": [pair.one, pair.other],
+        **{f"failed_{k}": n for k, n in zip(which, pair.failed, strict=True)},
+        **{f"healthy_{k}": n for k, n in zip(which, pair.healthy, strict=True)},
+        "saved_turns": pair.together.turns,
+        "saved_usd": dollars(pair.together.usd) if priced else None,
+    }
 
 
 def figures(played: Played, found: Replay, priced: bool) -> dict[str, Any]:
