@@ -8,7 +8,6 @@ LLM spans. Rows come newest first, and dataframe cells may be Python literals in
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Final
@@ -16,6 +15,7 @@ from typing import Final
 from loopscan.blob import Blob, Head
 from loopscan.formats import Scan
 from loopscan.formats._fields import mapping
+from loopscan.formats._literal import literal
 from loopscan.formats._otel_attributes import FLAT
 from loopscan.formats._otel_files import read_spans, unwrapped
 from loopscan.formats._otel_span import RawSpan
@@ -66,10 +66,7 @@ def _literal(cell: JSON) -> JSON:
     """A cell that holds a Python literal in place of JSON."""
     if not isinstance(cell, str) or not cell.startswith("[{'") or len(cell) > _LITERAL:
         return cell
-    try:
-        return ast.literal_eval(cell)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return None
+    return literal(cell)
 
 
 def clean_result(name: str, result: JSON) -> JSON:
