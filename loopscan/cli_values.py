@@ -17,6 +17,11 @@ _T = TypeVar("_T")
 
 def field_map(pairs: list[str]) -> dict[str, str]:
     """`name=tool.function,args=tool.params` as a dict. Raises UsageError."""
+    if not pairs:
+        return {}
+    from loopscan.config import unknown
+    from loopscan.formats.native import FIELDS
+
     found: dict[str, str] = {}
     for pair in ",".join(pairs).split(","):
         if not pair.strip():
@@ -24,6 +29,8 @@ def field_map(pairs: list[str]) -> dict[str, str]:
         ours, equals, path = (part.strip() for part in pair.partition("="))
         if not (ours and equals and path):
             raise UsageError(f"--map {pair!r}: write OURS=PATH, for example name=tool.function")
+        if ours not in FIELDS:
+            raise UsageError(unknown(f"--map {pair!r}", ours, FIELDS))
         found[ours] = path
     return found
 

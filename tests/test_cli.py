@@ -101,6 +101,7 @@ EXITS = {
     "one price only": (["audit", "--p-in", "3", DEPLOY], 2, "--p-out"),
     "a format nobody knows": (["audit", "--from", "morse", DEPLOY], 2, "unknown format 'morse'"),
     "a bad map": (["audit", "--map", "name", DEPLOY], 2, "--map"),
+    "a map of no field of ours": (["audit", "--map", "arg=tool.params", DEPLOY], 2, "did you mean 'args'?"),
     "a folder without logs": (["audit", "tests/golden"], 0, ""),
     "a log": (["audit", DEPLOY], 0, ""),
 }

@@ -36,6 +36,11 @@ RESULT: Final = ("result", "output")
 _ACTS: Final = (*NAME, "calls", "text", "state", "error")
 _CONTEXT: Final = (*RUN, *ARGS, *RESULT, "turn", "input_tokens", "ts")
 _EXTRAS: Final = frozenset(("session", "context_window", "written", "compacted"))
+FIELDS: Final = frozenset(
+    (*_ACTS, *_CONTEXT, *_EXTRAS, "cache_read_tokens", "cache_write_tokens", "cache_write_1h_tokens", "output_tokens",
+     "usd", "model", "parent", "labels", "prompt", "note")
+)  # fmt: skip
+"""Every name of a field that is read."""
 
 
 def sniff(head: Head) -> bool:
