@@ -18,6 +18,9 @@ class Given:
     copies: int = 2
     exact: bool = False
     repeat_limit: int = 0
+    ignore: list[str] | None = None
+    rules: str = "all"
+    no_rule: list[str] | None = None
     turn_cap: str = "auto"
     token_cap: str = "auto"
     cost_cap: str = "auto"

@@ -82,6 +82,14 @@ Exact = Annotated[bool, _opt("--exact", help="Compare turns literally: strip, pa
 RepeatLimit = Annotated[
     int, _opt("--repeat-limit", help="The same action K times in a row counts, whatever its results (off).", min=0)
 ]
+Ignore = Annotated[
+    list[str] | None,
+    _opt("--ignore", help="A part that equal turns may differ in; repeatable.", metavar="TOOL:result.PATH|args.PATH"),
+]
+RulesOn = Annotated[
+    str, _opt("--rules", help="Rules beside the period rule: all, none or names (all).", metavar="NAMES")
+]
+NoRule = Annotated[list[str] | None, _opt("--no-rule", help="Switch a rule off; repeatable.", metavar="NAME")]
 TurnCap = Annotated[str, _opt("--turn-cap", help="Turns, auto or off (auto).", metavar="N|auto|off")]
 TokenCap = Annotated[
     str, _opt("--token-cap", help="Input and output tokens, auto or off (auto).", metavar="N|auto|off")

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 from loopscan.cli_output import say
 from loopscan.cli_values import cap, cap_count, cap_usd, duration, field_map, ratio, value
 from loopscan.errors import UsageError
+from loopscan.ignored import with_ignored
 from loopscan.places import default_paths
 from loopscan.redact import hashed
+from loopscan.rules import chosen
 from loopscan.scan import Inputs
 from loopscan.settings import CapSettings, Settings
 from loopscan.span import span
@@ -61,7 +63,8 @@ def settings(given: Given) -> Settings:
         cost="recorded" if given.cost.value == "recorded" else "computed",
         per="session" if given.per.value == "session" else "prompt",
         idle=None if given.idle is None else value("--idle", given.idle, duration),
-        tools=given.tools,
+        tools=with_ignored(given.tools, given.ignore or ()),
+        rules=chosen(given.rules, given.no_rule or ()),
         span=span(given.since, given.until, given.tz, time.time()),
     )
 

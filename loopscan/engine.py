@@ -19,6 +19,7 @@ from loopscan.kinship import add_children
 from loopscan.model import End, Event, Turn
 from loopscan.money import PriceBook, Unpriced
 from loopscan.report import Report, RunReport, evaluate, finished, iso
+from loopscan.rules import RULES
 from loopscan.run import Run, new_run
 from loopscan.settings import Settings
 from loopscan.span import within
@@ -41,15 +42,15 @@ class Audit:
     def read(self, blob: Blob, format_name: str, reader: Reader) -> None:
         """Take a whole input of a known format."""
         if format_name not in self._keyers:
-            exact = self.settings.exact
-            self._keyers[format_name] = Keyer(exact, reader.COSMETIC_ARGS, reader.clean_result)
+            exact, tools = self.settings.exact, self.settings.tools
+            self._keyers[format_name] = Keyer(exact, reader.COSMETIC_ARGS, reader.clean_result, tools)
         self._readers[format_name] = reader
         self.take(reader.read(blob, self.scan), format_name, blob.name)
 
     def take(self, events: Iterable[Event], format_name: str, source: str) -> None:
         """Take the events of one input."""
         if format_name not in self._keyers:
-            self._keyers[format_name] = Keyer(self.settings.exact)
+            self._keyers[format_name] = Keyer(self.settings.exact, tools=self.settings.tools)
         for event in events:
             if isinstance(event, Turn):
                 self._turn(event, format_name, source)
@@ -160,6 +161,7 @@ def described(settings: Settings, caps: Caps) -> dict[str, object]:
         "copies": settings.copies,
         "exact": settings.exact,
         "repeat_limit": settings.repeat_limit or None,
+        **({} if settings.rules == tuple(RULES) else {"rules": list(settings.rules)}),
         "per": settings.per,
         "turn_cap": caps.turns,
         "token_cap": caps.tokens,

@@ -12,7 +12,10 @@ from dataclasses import dataclass, field
 
 from loopscan import volatile
 from loopscan.decode import canonical, embedded
+from loopscan.ignored import Ignored, ignored
 from loopscan.model import JSON, MISSING, Call, Turn
+from loopscan.settings import ToolSettings
+from loopscan.spelling import PATHS, one_spelling
 
 _NONE: Mapping[str, frozenset[str]] = {}
 
@@ -41,12 +44,19 @@ class Keyer:
     """Makes the keys of one format's turns.
 
     `exact`: literally as recorded (arguments given as text stay text, nothing is stripped). `cosmetic`: tool name
-    ("*" = every) -> argument names that say nothing about the action. `unwrap`: the format's `clean_result`.
+    ("*" = every) -> argument names that say nothing about the action. `unwrap`: the format's `clean_result`. `tools`:
+    what the user knows of tools, by name.
     """
 
     exact: bool = False
     cosmetic: Mapping[str, frozenset[str]] = field(default_factory=dict)
     unwrap: Callable[[str, JSON], JSON] | None = None
+    tools: Mapping[str, ToolSettings] = field(default_factory=dict)
+    _ignored: dict[str, Ignored] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.tools and not self.exact:
+            self._ignored = ignored(self.tools)
 
     def action(self, turn: Turn) -> Action:
         """The action of a turn."""
@@ -89,19 +99,30 @@ class Keyer:
         if type(args) is str:
             inner = embedded(args)
             args = args if inner is None else inner
-        if self.cosmetic and isinstance(args, dict):
-            drop = self.cosmetic.get(name, frozenset()) | self.cosmetic.get("*", frozenset())
-            if drop:
-                args = {k: v for k, v in args.items() if k not in drop}
+        if type(args) is dict:
+            if self.cosmetic:
+                drop = self.cosmetic.get(name, frozenset()) | self.cosmetic.get("*", frozenset())
+                if drop:
+                    args = {k: v for k, v in args.items() if k not in drop}
+            if not PATHS.isdisjoint(args):
+                args = one_spelling(args)
+        if self._ignored and (left_out := self._ignored.get(name, self._ignored.get("*"))) is not None:
+            args = left_out.of_args(args)
         return args
 
     def result_hash(self, name: str, result: JSON) -> int:
         """Hash of a result without its wrapper and volatile parts (literally under `exact`)."""
         if self.exact:
             return volatile.literal(result)
+        return volatile.stable_hash(self.unwrapped(name, result))
+
+    def unwrapped(self, name: str, result: JSON) -> JSON:
+        """A result without the format's wrapper and without what the user says means nothing."""
         if self.unwrap is not None:
             result = self.unwrap(name, result)
-        return volatile.stable_hash(result)
+        if self._ignored and (left_out := self._ignored.get(name, self._ignored.get("*"))) is not None:
+            result = left_out.of_result(result)
+        return result
 
     def call_outcome(self, ident: int, call: Call) -> int:
         """Hash of a call with its result."""

@@ -15,13 +15,15 @@ from loopscan.model import JSON
 
 FIELDS: Final = frozenset(
     (
-        "timestamp ts created_at createdat updated_at updatedat started_at "
-        "startedat ended_at endedat finished_at finishedat completed_at completedat server_time "
-        "servertime duration durationms duration_ms duration_seconds elapsed elapsed_ms elapsed_seconds "
-        "elapsedms latency latency_ms latencyms took took_ms execution_time execution_time_ms wall_time "
-        "request_id requestid req_id x-request-id trace_id traceid span_id spanid correlation_id "
-        "correlationid message_id messageid msg_id tool_call_id toolcallid call_id callid tool_use_id "
-        "toolu_id invocation_id pid process_id processid ppid nonce etag"
+        "timestamp ts at created_at createdat updated_at updatedat started_at startedat ended_at endedat finished_at "
+        "finishedat completed_at completedat sent_at sentat received_at receivedat delivered_at deliveredat queued_at "
+        "queuedat expires_at expiresat expires_in expiresin server_time servertime "
+        "duration durationms duration_ms duration_seconds elapsed elapsed_ms elapsed_seconds elapsedms latency "
+        "latency_ms latencyms took took_ms execution_time execution_time_ms wall_time runtime_ms uptime uptime_seconds "
+        "request_id requestid req_id x-request-id trace_id traceid span_id spanid correlation_id correlationid "
+        "message_id messageid msg_id tool_call_id toolcallid call_id callid tool_use_id toolu_id invocation_id "
+        "invocationid session_id sessionid run_id runid delivery_id deliveryid event_id eventid statement_id "
+        "statementid query_id queryid execution_id executionid pid process_id processid ppid nonce etag"
     ).split()
 )
 """Names (lower case) of JSON fields that say when, how fast or under which delivery a result came."""
@@ -33,12 +35,18 @@ _TIME = (
 )
 _ADDRESS = r"\b0x[0-9a-fA-F]{4,16}\b"
 _TEMP = r"(?:/private)?/(?:tmp|var/tmp|var/folders/[^/\s\"']+/[^/\s\"']+/T)/[^\s\"'<>:,;)\]]+|\btmp[a-z0-9_]{8}\b"
-TOKENS: Final = re.compile(f"(?P<uuid>{_UUID})|(?P<time>{_TIME})|(?P<address>{_ADDRESS})|(?P<temp>{_TEMP})")
+_NAMED = (
+    r"\b(?:(?:request|trace|span|correlation|message|delivery|event|session|statement|query|execution|invocation)"
+    r"[_-]?[iI][dD]|pid|ref)[\"']?\s?[=:]\s?[\"']?[\w-]+"
+)
+TOKENS: Final = re.compile(
+    f"(?P<uuid>{_UUID})|(?P<time>{_TIME})|(?P<address>{_ADDRESS})|(?P<temp>{_TEMP})|(?P<named>{_NAMED})"
+)
 """Tokens of text whose type says that they are fresh each time."""
 
 _DEEPEST: Final = 100
 """Levels of a result that are looked at; no result is nested so deeply but by mischief."""
-_SIGNS: Final = ("-", ":", "0x", "tmp", "/var/folders/")
+_SIGNS: Final = ("-", ":", "0x", "tmp", "/var/folders/", "id=", "ref=")
 
 
 def stable_text(text: str) -> str:

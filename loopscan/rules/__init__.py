@@ -7,6 +7,7 @@ nothing. A rule's state is made when it is first needed.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -56,16 +57,22 @@ class Rulebook:
     many: tuple[Any, ...] = ()
 
 
+def chosen(given: str, without: Iterable[str]) -> tuple[str, ...]:
+    """The names of the rules that `--rules all|none|a,b` and `--no-rule` leave on. Raises UsageError."""
+    names = {"all": list(RULES), "none": []}.get(given, [n.strip() for n in given.split(",") if n.strip()])
+    off = list(without)
+    for name in (*names, *off):
+        if name not in RULES:
+            raise UsageError(f"unknown rule {name!r}; known: {', '.join(RULES)} (period is always on)")
+    return tuple(name for name in RULES if name in names and name not in off)
+
+
 @cache
 def rulebook(names: tuple[str, ...]) -> Rulebook:
     """The rules of these names. Raises UsageError for a name that is not in the table."""
-    wanted = tuple(dict.fromkeys(names))
-    for name in wanted:
-        if name not in RULES:
-            raise UsageError(f"unknown rule {name!r}; known: period (always on), {', '.join(RULES)}")
-    classes = [_load(name) for name in RULES if name in wanted]
+    classes = [_load(name) for name in RULES if name in chosen(",".join(names) or "none", ())]
     by_evidence = {e: tuple(c for c in classes if hasattr(c, e)) for e in EVIDENCE}
-    return Rulebook(wanted, **by_evidence)
+    return Rulebook(names, **by_evidence)
 
 
 def _load(name: str) -> Any:

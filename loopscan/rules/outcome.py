@@ -80,9 +80,9 @@ def nothing(text: str) -> bool:
     return _NOTHING.fullmatch(text) is not None
 
 
-def _hollow(value: JSON) -> bool:
+def _hollow(value: JSON, depth: int = 0) -> bool:
     if isinstance(value, list):
-        return not value or all(isinstance(v, (dict, list)) and _hollow(v) for v in value)
+        return depth < 5 and all(isinstance(v, (dict, list)) and _hollow(v, depth + 1) for v in value)
     named = {k.lower(): v for k, v in value.items()}
     lists = [named[k] for k in _LISTS if k in named]
     if lists:

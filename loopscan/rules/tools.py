@@ -11,6 +11,7 @@ from typing import Final
 
 from loopscan.decode import embedded
 from loopscan.model import JSON, Call
+from loopscan.spelling import PATHS
 
 READS: Final = 1
 WRITES: Final = 2
@@ -180,12 +181,6 @@ def edits(call: Call) -> bool:
         line = command(arguments(call))
         return line is not None and line.partition(" ")[0] in _EDITORS
     return False
-
-
-PATHS: Final = frozenset(
-    ("path", "file_path", "filepath", "file", "filename", "file_name", "uri", "notebook_path", "target_file")
-)
-"""Arguments that name a file."""
 
 
 def path_of(args: JSON) -> str | None:

@@ -17,6 +17,7 @@ from loopscan.model import JSON, MISSING, Call
 from loopscan.rules import Rulebook, tools
 from loopscan.rules.base import Book
 from loopscan.rules.streaks import Point, Trail, may_be_alike
+from loopscan.spelling import PATHS
 
 TOOLS: Final = 12
 """Tools of a run whose last call is kept."""
@@ -79,7 +80,7 @@ class Watch:
                     del self._trails[next(iter(self._trails))]
         if what & tools.SHELL:
             self._shell(args, action)
-        elif what and type(args) is dict and not tools.PATHS.isdisjoint(args):
+        elif what and type(args) is dict and not PATHS.isdisjoint(args):
             self._file(what, args, action)
 
     def _alike(self, last: Seen | Trail, call: Call, seen: Seen) -> None:
@@ -121,10 +122,7 @@ class Watch:
 
     def plain(self, call: Call) -> str:
         """The text of a call's result without its wrapper and volatile parts."""
-        result = call.result
-        if result is MISSING:
+        if call.result is MISSING:
             return ""
-        if self.keyer.unwrap is not None:
-            result = self.keyer.unwrap(call.name, result)
-        value = volatile.stable(result)
+        value = volatile.stable(self.keyer.unwrapped(call.name, call.result))
         return value if isinstance(value, str) else canonical(value).decode(errors="replace")
