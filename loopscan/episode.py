@@ -60,6 +60,11 @@ class Episode:
         return self.left_at is not None and not self.again
 
     @property
+    def terminal(self) -> bool:
+        """Whether the run ended in it."""
+        return self.left_at is None
+
+    @property
     def verdict(self) -> str:
         """`waited`, `recovered`, `suspect` or `stuck`."""
         if self.left:

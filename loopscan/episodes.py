@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from loopscan import hindsight
+from loopscan.blind import waiting
 from loopscan.detector import Detector
 from loopscan.episode import VERDICTS, Episode, shown, worst
 from loopscan.key import Action, Keyer
@@ -21,6 +22,8 @@ from loopscan.rules.watch import Watch
 __all__ = ["VERDICTS", "Episode", "Tracker", "shown", "worst"]
 
 MAX_EPISODES: Final = 1000
+ADVISED: Final = 3
+"""Turns of waiting from which a better wait is advised."""
 
 
 @dataclass(slots=True)
@@ -85,10 +88,29 @@ class Tracker:
             idents=[action.ident or 0 for action in actions],
             outcomes=outcomes,
             error=any(c.error for a in actions for c in a.calls) or any(a.error for a in actions),
+            changed=self._only_polls(actions),
         )
         self._open = episode
         self._add(episode)
         return episode
+
+    def _only_polls(self, actions: list[Action]) -> bool:
+        tools, calls = self.keyer.tools, [c for a in actions for c in a.calls]
+        return bool(tools and calls) and all((t := tools.get(c.name)) is not None and bool(t.poll) for c in calls)
+
+    def told(self) -> list[Episode]:
+        """The episodes in the order of their firing turns."""
+        return sorted(self.episodes, key=lambda e: e.turn)
+
+    def notes(self) -> list[str]:
+        """What is to be said beside the episodes: what was left out, what hides repetition, what waiting cost."""
+        lines = [f"{self.dropped} further episodes not listed"] if self.dropped else []
+        patient = [e for e in self.episodes if e.verdict == "waited"]
+        turns = sum(e.last - e.turn for e in patient)
+        if turns >= ADVISED:
+            lines.append(waiting([str(b["name"]) for e in patient for b in e.block if b["name"] is not None], turns))
+        blind = self._watch.blind if self._watch is not None else None
+        return lines + (blind.notes() if blind is not None else [])
 
     def _add(self, episode: Episode) -> None:
         for earlier in self.episodes:

@@ -16,7 +16,8 @@ from loopscan.errors import UsageError
 from loopscan.model import JSON
 from loopscan.settings import ToolSettings
 
-_NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
+NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
+"""A number in a text, as `result.#2` counts them."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -46,9 +47,9 @@ class Ignored:
 
     def _without_numbers(self, text: str) -> str:
         if 0 in self.numbers:
-            return _NUMBER.sub("#", text)
+            return NUMBER.sub("#", text)
         count = iter(range(1, len(text) + 1))
-        return _NUMBER.sub(lambda m: "#" if next(count) in self.numbers else m[0], text)
+        return NUMBER.sub(lambda m: "#" if next(count) in self.numbers else m[0], text)
 
 
 def ignored(tools: Mapping[str, ToolSettings]) -> dict[str, Ignored]:

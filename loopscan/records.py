@@ -118,6 +118,7 @@ def _episode(episode: Episode, report: RunReport) -> dict[str, Any]:
         "first": episode.first,
         "last": episode.last,
         "left_at": episode.left_at if episode.left else None,
+        "terminal": episode.terminal,
         "block": episode.block,
         "verdict": episode.verdict,
         "wasted_turns": waste.turns,

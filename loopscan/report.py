@@ -131,15 +131,14 @@ def finished(run: Run) -> RunReport:
 def _seen(run: Run, progress: Progress) -> RunReport:
     """A run as one of its detectors saw it."""
     state, state_source = run.ended_as()
-    episodes, series = progress.tracker.episodes, run.ledger.close()
+    episodes, series = progress.tracker.told(), run.ledger.close()
     lost, waiting = wasted(episodes, series)
     notes = list(run.notes)
     if run.gap[0] >= 60:
         notes.append(f"longest gap: {_duration(run.gap[0])} before turn {run.gap[1]}")
     if run.compactions:
         notes.append(f"compacted {run.compactions}x")
-    if progress.tracker.dropped:
-        notes.append(f"{progress.tracker.dropped} further episodes not listed")
+    notes += progress.tracker.notes()
     notes += money_notes(run.ledger.money)
     verdict = worst(episodes)
     return RunReport(

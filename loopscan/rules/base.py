@@ -32,6 +32,15 @@ class Run(Protocol):
     def plain(self, call: Call) -> str:
         """The text of a call's result without its wrapper and volatile parts."""
 
+    def reads(self, call: Call) -> bool:
+        """Whether a call asks for something and changes nothing."""
+
+    def changes(self, call: Call) -> bool:
+        """Whether a call may have changed something."""
+
+    def edits(self, call: Call) -> bool:
+        """Whether a call edits what it is pointed at."""
+
 
 class Rule:
     """A rule of one run. `episode`: the one that may still go on."""

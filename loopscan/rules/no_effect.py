@@ -55,7 +55,7 @@ class NoEffect(Rule):
 
 def _edited(after: int, before: int, run: Run) -> bool:
     turns = (run.detector.at(t) for t in range(after + 1, before))
-    return any(tools.edits(c) and not c.error for s in turns if s is not None for c in s.action.calls)
+    return any(run.edits(c) and not c.error for s in turns if s is not None for c in s.action.calls)
 
 
 def _complains(seen: Seen, copies: int, run: Run) -> bool:

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Final
 
 from loopscan.detector import Seen
-from loopscan.rules import outcome, tools
+from loopscan.rules import outcome
 from loopscan.rules.base import Rule, Run
 
 COPIES: Final = 4
@@ -89,9 +89,9 @@ def _nothing_done(after: int, before: int, run: Run) -> bool:
         seen = run.detector.at(turn)
         if seen is None:
             continue
-        if seen.before is None and any(tools.changes(c) for c in seen.action.calls):
+        if seen.before is None and any(run.changes(c) for c in seen.action.calls):
             return False
-        if seen.before is not None and any(tools.edits(c) and not c.error for c in seen.action.calls):
+        if seen.before is not None and any(run.edits(c) and not c.error for c in seen.action.calls):
             return False
     return True
 

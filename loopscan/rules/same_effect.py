@@ -36,7 +36,7 @@ class SameEffect(Rule):
         call = action.calls[0]
         if tools.kind(call.name) & tools.SENDS:
             needed = SENDS
-        elif tools.edits(call):
+        elif run.edits(call):
             needed = EDITS if tools.alters(call) else OTHERS
         else:
             return

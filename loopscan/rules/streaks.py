@@ -172,7 +172,7 @@ def _started(tool: str, like: int, start: Point, run: Run) -> Streak:
     streak = Streak(tool, like, start, [start.turn])
     streak.recent.append(start.turn)
     streak.idents.add(start.ident)
-    streak.looks += tools.reads(start.call)
+    streak.looks += run.reads(start.call)
     streak.shared = frozenset(start.said or ())
     streak.series.append(_numbers(start, run))
     return streak
@@ -189,7 +189,7 @@ def _join(streak: Streak, point: Point, like: int, kin: int, run: Run) -> None:
     streak.reworded += kin == wording.REWORDED
     streak.numbered |= like == NUMBERS
     streak.exact = streak.exact and point.plain(run) == streak.start.plain(run)
-    streak.looks += tools.reads(point.call)
+    streak.looks += run.reads(point.call)
     streak.shared &= frozenset(point.said or ())
     streak.series.append(_numbers(point, run))
     del streak.series[:-20]

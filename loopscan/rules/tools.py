@@ -160,11 +160,6 @@ def _views(call: Call) -> bool:
     return isinstance(args, dict) and args.get("command") == "view"
 
 
-def changes(call: Call) -> bool:
-    """Whether a call may have changed something; a failed one changed nothing."""
-    return not call.error and not reads(call)
-
-
 def alters(call: Call) -> bool:
     """Whether a call changes the text of a file: a part of what `edits` holds, without creating, adding, deleting."""
     if kind(call.name) & SHELL:

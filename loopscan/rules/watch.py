@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from loopscan import volatile
+from loopscan.blind import Blind
 from loopscan.decode import canonical
 from loopscan.detector import Detector, Seen
 from loopscan.key import Action, Keyer
@@ -35,11 +36,14 @@ class Watch:
     _trails: dict[str, Seen | Trail] = field(default_factory=dict)
     """The last call of each tool; a trail while its calls are alike."""
     _live: dict[type, Any] = field(default_factory=dict)
+    blind: Blind | None = None
 
     def push(self, action: Action, seen: Seen | None, turn: int) -> None:
         """Take the next turn; `seen`: its place in the detector's window, None if it equals nothing."""
         self.turn = turn
         calls = action.calls
+        if self.keyer.tools and calls and all(map(self.polls, calls)):
+            return
         if len(calls) == 1:
             self._one(calls[0], action, seen)
         elif calls:
@@ -52,6 +56,7 @@ class Watch:
             for rule in self.rules.fault:
                 self._of(rule).fault(action, self)
         if seen is not None and seen.before is not None:
+            self._compare(seen, seen.before)
             for rule in self.rules.back:
                 self._of(rule).back(seen, self)
 
@@ -114,6 +119,15 @@ class Watch:
                 if not rule.AFTER_READING or rule in self._live:
                     self._of(rule).writing(path, args, action, self)
 
+    def _compare(self, seen: Seen, before: Seen) -> None:
+        """Note how the results of two equal calls differ, if they do."""
+        if len(seen.action.calls) == 1:
+            if self.blind is None:
+                self.blind = Blind()
+            call, same = seen.action.calls[0], seen.keyed(self.keyer) == before.keyed(self.keyer)
+            old = None if same else self.value(before.action.calls[0])
+            self.blind.pair(call.name, old, None if same else self.value(call), same)
+
     def _of(self, rule: type) -> Any:
         mine = self._live.get(rule)
         if mine is None:
@@ -122,7 +136,28 @@ class Watch:
 
     def plain(self, call: Call) -> str:
         """The text of a call's result without its wrapper and volatile parts."""
-        if call.result is MISSING:
-            return ""
-        value = volatile.stable(self.keyer.unwrapped(call.name, call.result))
+        value = self.value(call)
         return value if isinstance(value, str) else canonical(value).decode(errors="replace")
+
+    def value(self, call: Call) -> JSON:
+        """A call's result without its wrapper and volatile parts; "" if none was recorded."""
+        return "" if call.result is MISSING else volatile.stable(self.keyer.unwrapped(call.name, call.result))
+
+    def reads(self, call: Call) -> bool:
+        """Whether a call asks for something and changes nothing: as the user says, else as name and command tell."""
+        known = self.keyer.tools.get(call.name) if self.keyer.tools else None
+        return tools.reads(call) if known is None or known.mutates is None else not known.mutates
+
+    def changes(self, call: Call) -> bool:
+        """Whether a call may have changed something."""
+        return not call.error and not self.reads(call)
+
+    def edits(self, call: Call) -> bool:
+        """Whether a call edits what it is pointed at."""
+        known = self.keyer.tools.get(call.name) if self.keyer.tools else None
+        return tools.edits(call) if known is None or known.mutates is None else known.mutates
+
+    def polls(self, call: Call) -> bool:
+        """Whether the user says that calling this tool again is waiting."""
+        known = self.keyer.tools.get(call.name) if self.keyer.tools else None
+        return known is not None and bool(known.poll)
