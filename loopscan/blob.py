@@ -55,9 +55,12 @@ class Blob:
     `damage` is set when the bytes or the document end before they should.
     """
 
+    damage: str | None
+    _line: int | None
+
     def __init__(self, name: str, path: Path | None = None, stream: BinaryIO | None = None) -> None:
         self.name, self.path = name, path
-        self.damage: str | None = None
+        self.damage, self._line = None, None
         try:
             self._raw, ahead, endless = (stream, b"", True) if stream is not None else opened(path or name)
         except FileNotFoundError:
@@ -124,7 +127,9 @@ class Blob:
         text = decode.text_of(raw)
         if not decode.may_begin(text):
             return False
-        return len(lines) > 1 and not any(_is_object(line) for line in lines[1:] if line.startswith(b"{"))
+        if len(lines) == 1:
+            return self._at_end()
+        return not any(_is_object(line) for line in lines[1:] if line.startswith(b"{"))
 
     def _document(self) -> list[JSON]:
         """The values of an input in which one value spans several lines; of a damaged one what is whole."""
@@ -147,6 +152,7 @@ class Blob:
                 values.append(value)  # noqa: PERF402 - keep what was read before the damage
         except decode.BadJSON as err:
             self._fault(f"the JSON document is damaged or cut short: {err}")
+            self._line = 1 if err.place is None else text.count("\n", 0, err.place[1]) + 1
             whole = None if err.place is None or len(text) > LINE_LIMIT else mended(text, *err.place)
             if whole is not None:
                 values += decode.iter_values(whole)
@@ -187,7 +193,7 @@ class Blob:
                     yield number, value
                     del value
         if self.damage:
-            skips.add(self.name, None, self.damage)
+            skips.add(self.name, self._line, self.damage)
 
     def _second_tier(
         self, number: int, line: bytes, lines: Iterator[tuple[int, bytes]], skips: Skips
@@ -195,12 +201,11 @@ class Blob:
         if line.strip() in _OPENERS:
             yield from self._spread(number, line, lines, skips)
             return
-        lost = line.startswith(b"\0")
+        if line.startswith(b"\0") and (rest := line.lstrip(b"\0")).lstrip()[:1] in (b"", b"{", b"["):
+            skips.add(self.name, number, "NUL bytes: what was to stand here was never written")
+            line = rest
         try:
-            for value in decode.iter_values(decode.text_of(line.lstrip(b"\0") if lost else line)):
-                if lost:
-                    skips.add(self.name, number, "NUL bytes: what was to stand here was never written")
-                    lost = False
+            for value in decode.iter_values(decode.text_of(line)):
                 yield number, value
         except decode.BadJSON as err:
             skips.add(self.name, number, str(err))
