@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+import msgspec
+
 from loopscan.price import Price, Rates, nearest
 
 CLASSES = ("input", "cache_read", "cache_write", "cache_write_1h", "output")
 """Disjoint: `input` is what no cache took part in, `cache_write` what was written for 5 minutes."""
 
 
-@dataclass(slots=True)
-class Bill:
+class Bill(msgspec.Struct, gc=False):
     """Sends of one model under one set of rates: tokens by class, and `usd` in picodollars as billed.
 
     `price` None: no source knows the model. `unpriced`: sends that could not be priced, for that reason or because

@@ -72,6 +72,7 @@ class Blob:
         self._patience = _ENDLESS if endless or packed else _PATIENCE
         self._read_head()
         self._head: Head | None = None
+        self._junk = 0
 
     def _fault(self, reason: str) -> None:
         self.damage = self.damage or reason
@@ -164,7 +165,7 @@ class Blob:
         def too_long(number: int) -> None:
             skips.add(self.name, number, f"line too long: more than {LINE_LIMIT:,} bytes")
 
-        ahead, self._ahead = self._ahead, b""
+        ahead, self._ahead, self._head = self._ahead, b"", None  # not held while the rest is read
         return numbered(ahead, self._stream, too_long, self._patience)
 
     def values(self, skips: Skips) -> Iterator[tuple[int, JSON]]:
@@ -172,7 +173,7 @@ class Blob:
 
         What is no JSON is a skip. Integers, surrogates and constants are read as `loopscan.decode` says.
         """
-        head, self._head = self.head, None  # not held while the rest is read
+        head, self._head = self.head, None
         if head.document:
             yield from enumerate(head.values, 1)
         else:
@@ -192,6 +193,25 @@ class Blob:
                     junk = 0
                     yield number, value
                     del value
+        self.tell_damage(skips)
+
+    def rescued(
+        self, number: int, line: bytes, lines: Iterator[tuple[int, bytes]], skips: Skips
+    ) -> Iterator[tuple[int, JSON]]:
+        """The values of one of `lines`, of whatever shape, for a reader that decodes its usual lines itself."""
+        try:
+            yield number, decode.fast(line)
+            return
+        except decode.FAST_ERRORS:
+            pass
+        self._junk += len(line)
+        if self._junk > self._patience:
+            self._fault(f"no JSON in {self._junk:,} bytes: not read further")
+            return
+        yield from self._second_tier(number, line, lines, skips)
+
+    def tell_damage(self, skips: Skips) -> None:
+        """Count it as a skip when the bytes ended before they should."""
         if self.damage:
             skips.add(self.name, self._line, self.damage)
 

@@ -6,8 +6,9 @@ prompt. What it costs is the re-sent tokens at what was paid for them, less what
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Final
+
+import msgspec
 
 from loopscan.fit import DROP
 from loopscan.model import Turn
@@ -20,8 +21,7 @@ PAUSE: Final = 300.0
 """Seconds that a cache lives by default, counted from the send before."""
 
 
-@dataclass(slots=True)
-class Cold:
+class Cold(msgspec.Struct, gc=False):
     """Cold sends of a run, what they cost more than warm ones (picodollars), and what went before them."""
 
     sends: int = 0
@@ -30,18 +30,16 @@ class Cold:
     after_compaction: int = 0
 
 
-@dataclass(slots=True)
-class _Prompt:
+class _Prompt(msgspec.Struct, gc=False):
     tokens: int
     time: float | None
     cached: bool
 
 
-@dataclass(slots=True)
-class Warmth:
+class Warmth(msgspec.Struct, gc=False):
     """The last prompt of each model, as its cache should hold it."""
 
-    _last: dict[str | None, _Prompt] = field(default_factory=dict)
+    _last: dict[str | None, _Prompt] = {}
 
     def send(self, turn: Turn, by_class: tuple[int, int, int, int], rates: Rates | None, cold: Cold) -> None:
         """Take a send whose cache reads were recorded; count it in `cold` if it read less than half of what it could.

@@ -7,13 +7,12 @@ key[t] == key[t-p]; the rule fires at p when run[p] >= (copies - 1) * p.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import msgspec
 
 from loopscan.key import Action, Keyer
 
 
-@dataclass(slots=True)
-class Seen:
+class Seen(msgspec.Struct, gc=False):
     """One turn inside the window; `key` is worked out when its action comes back."""
 
     turn: int
@@ -31,8 +30,7 @@ class Seen:
         return self.key
 
 
-@dataclass(slots=True)
-class Detector:
+class Detector(msgspec.Struct, gc=False):
     """The period rule over one run. `window` W turns, `copies` >= 2; a period is at most W // copies.
 
     `reach`: turns that are kept, where others look further back than the rule does.
@@ -46,9 +44,9 @@ class Detector:
     last: Seen | None = None
     """The turn pushed last, None where it equals nothing."""
     _floor: int = 0
-    _ring: dict[int, Seen] = field(default_factory=dict)
-    _last: dict[int | None, Seen] = field(default_factory=dict)
-    _runs: dict[int, int] = field(default_factory=dict)
+    _ring: dict[int, Seen] = {}
+    _last: dict[int | None, Seen] = {}
+    _runs: dict[int, int] = {}
 
     def __post_init__(self) -> None:
         self.reach = max(self.reach, self.window)

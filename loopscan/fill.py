@@ -5,8 +5,9 @@ Where it holds the input but no output, the output counts as nothing: a class no
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+import msgspec
 
 from loopscan import estimate
 from loopscan.model import MISSING, Turn, Usage
@@ -15,8 +16,7 @@ from loopscan.settings import Settings
 Source = Literal["recorded", "modelled", "estimated"]
 
 
-@dataclass(slots=True)
-class History:
+class History(msgspec.Struct, gc=False):
     """What the next send of a run re-sends, as far as it is known: the send before, and its input.
 
     `measured`: that input goes back to a recorded one; else it lacks the base.

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+import msgspec
+
 from loopscan import volatile
 from loopscan.decode import canonical, embedded
 from loopscan.ignored import Ignored, ignored
@@ -20,8 +22,7 @@ from loopscan.spelling import PATHS, one_spelling
 _NONE: Mapping[str, frozenset[str]] = {}
 
 
-@dataclass(slots=True)
-class Action:
+class Action(msgspec.Struct, gc=False):
     """A turn as the detector sees it.
 
     `ident`: hash of what was done, None if the turn equals nothing (a result was not recorded, content was not

@@ -7,8 +7,9 @@ way: its numbers are noted, and the sums are made for many such sends at once.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Final
+
+import msgspec
 
 from loopscan import estimate
 from loopscan.bill import Bill
@@ -24,16 +25,15 @@ _PLAIN: Final = 10**9
 """The short way is for whole rates and counts up to this: their products fit 64 bits."""
 
 
-@dataclass(slots=True)
-class Ledger:
+class Ledger(msgspec.Struct, gc=False):
     """What a run spent so far. `tally`: a few numbers per turn. `close` makes the sums."""
 
     settings: Settings
-    money: Money = field(default_factory=Money)
-    tally: Tally = field(default_factory=Tally)
-    _bills: dict[tuple[str | None, int, int], Bill] = field(default_factory=dict)
-    _warmth: Warmth = field(default_factory=Warmth)
-    _history: History = field(default_factory=History)
+    money: Money = msgspec.field(default_factory=Money)
+    tally: Tally = msgspec.field(default_factory=Tally)
+    _bills: dict[tuple[str | None, int, int], Bill] = {}
+    _warmth: Warmth = msgspec.field(default_factory=Warmth)
+    _history: History = msgspec.field(default_factory=History)
     _model: str | None = None
     _price: Price | None = None
     _from: float = 0.0
@@ -110,8 +110,8 @@ class Ledger:
         sent, output = sum(tally.input[start:]), sum(tally.output[start:])
         spent.sends += count
         spent.add(Usage(sent, output))
-        spent.usage_sources["recorded"] += count
-        spent.prices[price.source] += count
+        _count(spent.usage_sources, "recorded", count)
+        _count(spent.prices, price.source, count)
         self._bill(price, price).add((sent, 0, 0, 0), output, sum(tally.usd[start:]), count)
 
     def close(self) -> Series:
@@ -168,7 +168,7 @@ class Ledger:
         bill = self._current
         stated = _stated(usage, known)
         if known or stated is not None:
-            money.spent.usage_sources[source] += 1
+            _count(money.spent.usage_sources, source)
         usd = 0
         if rates is not None and price is not None:
             usd, label = rates.cost_of(by_class, output), price.source
@@ -176,10 +176,10 @@ class Ledger:
                 money.checked.add(stated, usd)
                 if self.settings.cost == "recorded":
                     usd, label = stated, "recorded"
-            money.spent.prices[label] += 1
+            _count(money.spent.prices, label)
         elif stated is not None:
             usd = stated
-            money.spent.prices["recorded"] += 1
+            _count(money.spent.prices, "recorded")
         else:
             money.spent.unpriced += 1
             bill.unpriced += 1
@@ -208,6 +208,10 @@ class Ledger:
             bill = self._bills[key] = Bill(self._model, price, rates)
             self.money.bills.append(bill)
         return bill
+
+
+def _count(counts: dict[str, int], name: str, more: int = 1) -> None:
+    counts[name] = counts.get(name, 0) + more
 
 
 def _stated(usage: Usage, known: bool) -> int | None:

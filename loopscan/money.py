@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass, field
 from typing import Final, Protocol
+
+import msgspec
 
 from loopscan.bill import Bill
 from loopscan.cold import Cold
@@ -43,8 +43,7 @@ class Unpriced:
         """None."""
 
 
-@dataclass(slots=True)
-class Spent:
+class Spent(msgspec.Struct, gc=False):
     """Recorded or modelled tokens of a run by class; a class nobody recorded stays None.
 
     `usage_sources`: sends by where their tokens come from; `prices`: sends by where their price comes from;
@@ -58,8 +57,8 @@ class Spent:
     cache_write_1h: int | None = None
     output: int | None = None
     unpriced: int = 0
-    usage_sources: Counter[str] = field(default_factory=Counter)
-    prices: Counter[str] = field(default_factory=Counter)
+    usage_sources: dict[str, int] = {}
+    prices: dict[str, int] = {}
 
     def add(self, usage: Usage) -> None:
         """Add the usage of a send."""
@@ -75,8 +74,7 @@ class Spent:
             self.output = (self.output or 0) + usage.output
 
 
-@dataclass(slots=True)
-class Checked:
+class Checked(msgspec.Struct, gc=False):
     """Sends whose dollars the log states too: as recorded and as computed, in picodollars."""
 
     sends: int = 0
@@ -90,8 +88,7 @@ class Checked:
         self.computed += computed
 
 
-@dataclass(slots=True)
-class Guessed:
+class Guessed(msgspec.Struct, gc=False):
     """What was not measured.
 
     `usd`: picodollars of modelled and estimated sends. `input`, `output`: tokens estimated from text. `baseless`:
@@ -108,19 +105,17 @@ class Guessed:
     more_usd: int = 0
 
 
-@dataclass(slots=True)
-class Money:
+class Money(msgspec.Struct, gc=False):
     """The money of a run."""
 
-    spent: Spent = field(default_factory=Spent)
-    bills: list[Bill] = field(default_factory=list)
-    checked: Checked = field(default_factory=Checked)
-    guessed: Guessed = field(default_factory=Guessed)
-    cold: Cold = field(default_factory=Cold)
+    spent: Spent = msgspec.field(default_factory=Spent)
+    bills: list[Bill] = []
+    checked: Checked = msgspec.field(default_factory=Checked)
+    guessed: Guessed = msgspec.field(default_factory=Guessed)
+    cold: Cold = msgspec.field(default_factory=Cold)
 
 
-@dataclass(slots=True)
-class Children:
+class Children(msgspec.Struct, gc=False):
     """The runs that a run started, and those that they started: how many, how many of them unpriced, picodollars."""
 
     runs: int = 0

@@ -84,7 +84,7 @@ def _cost(report: RunReport) -> dict[str, Any]:
     stated = money.checked.sends > 0
     return {
         "usd": dollars(usd),
-        "price": spent.prices.most_common(1)[0][0] if spent.prices else None,
+        "price": max(spent.prices, key=spent.prices.__getitem__, default=None),
         "source": _source(report),
         "unpriced_sends": spent.unpriced,
         "times_normal": report.times_normal,

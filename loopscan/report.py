@@ -143,7 +143,7 @@ def _seen(run: Run, progress: Progress) -> RunReport:
     verdict = worst(episodes)
     return RunReport(
         run.id, run.session, run.parent, run.source, run.format,
-        run.models.most_common(1)[0][0] if run.models else None, run.labels, run.started, run.ended,
+        max(run.models, key=run.models.__getitem__, default=None), run.labels, run.started, run.ended,
         run.turns, run.calls, state, state_source, run.blind,
         None if run.blind and verdict == "clean" else verdict,
         episodes, progress.fired, progress.rule, run.full, series, run.ledger.money, lost, waiting, notes,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+
+import msgspec
 
 from loopscan.key import Keyer
 from loopscan.ledger import Ledger
@@ -24,8 +25,7 @@ OVERFLOW_WORDS = (
 )
 
 
-@dataclass(slots=True)
-class Last:
+class Last(msgspec.Struct, gc=False):
     """The newest turn of a run: number of calls, how many of them (or the text) were not recorded."""
 
     calls: int
@@ -34,8 +34,7 @@ class Last:
     overflow: bool
 
 
-@dataclass(slots=True)
-class Run:
+class Run(msgspec.Struct, gc=False):
     """One run, turn by turn. Memory: the window, and a few numbers per turn."""
 
     id: str
@@ -45,12 +44,12 @@ class Run:
     settings: Settings
     progress: Progress
     ledger: Ledger
-    others: list[Progress] = field(default_factory=list)
+    others: list[Progress] = []
     """Detectors of other settings, one for each of `Settings.watched`."""
     prompt: str | int | None = None
     parent: str | None = None
-    labels: dict[str, str] = field(default_factory=dict)
-    models: Counter[str] = field(default_factory=Counter)
+    labels: dict[str, str] = {}
+    models: dict[str, int] = {}
     started: float | None = None
     ended: float | None = None
     gap: tuple[float, int] = (0.0, 0)
@@ -62,7 +61,7 @@ class Run:
     full: int | None = None
     compactions: int = 0
     state: str | None = None
-    notes: list[str] = field(default_factory=list)
+    notes: list[str] = []
     last: Last | None = None
 
     def push(self, turn: Turn, prices: PriceBook) -> None:
@@ -100,7 +99,7 @@ class Run:
 
     def _describe(self, turn: Turn) -> None:
         if turn.model:
-            self.models[turn.model] += 1
+            self.models[turn.model] = self.models.get(turn.model, 0) + 1
         self.parent = self.parent or turn.parent
         self.session = self.session or turn.session
         if turn.labels:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from itertools import accumulate
+
+import msgspec
 
 from loopscan.price import Rate, nearest
 
@@ -14,8 +15,7 @@ MOST = (1 << 63) - 1
 """Absurd figures of a damaged log are held at this."""
 
 
-@dataclass(slots=True)
-class Totals:
+class Totals(msgspec.Struct, gc=False):
     """A run after one of its turns. `usd` in picodollars, `elapsed` in seconds since its first turn.
 
     `fired`: the turn at which no_progress fired (None = not yet); `full`: the turn whose send did not fit the
@@ -38,20 +38,19 @@ def _reals() -> array[float]:
     return array("d")
 
 
-@dataclass(slots=True)
-class Tally:
+class Tally(msgspec.Struct, gc=False):
     """The turns of an open run, a number per turn and column: input, output, picodollars, elapsed seconds.
 
     `unpaid`: the turns (ascending) whose send was not paid. `rates`: (turn from which on it holds, picodollars of an
     output token), where that changes; None = no price.
     """
 
-    input: array[int] = field(default_factory=_integers)
-    output: array[int] = field(default_factory=_integers)
-    usd: array[int] = field(default_factory=_integers)
-    elapsed: array[float] = field(default_factory=_reals)
-    unpaid: list[int] = field(default_factory=list)
-    rates: list[tuple[int, Rate | None]] = field(default_factory=list)
+    input: array[int] = msgspec.field(default_factory=_integers)
+    output: array[int] = msgspec.field(default_factory=_integers)
+    usd: array[int] = msgspec.field(default_factory=_integers)
+    elapsed: array[float] = msgspec.field(default_factory=_reals)
+    unpaid: list[int] = []
+    rates: list[tuple[int, Rate | None]] = []
 
     def __len__(self) -> int:
         return len(self.input)
@@ -83,19 +82,18 @@ def _sums(column: Iterable[int]) -> array[int]:
         return array("q", (min(total, MOST) for total in accumulate(column)))
 
 
-@dataclass(slots=True)
-class Series:
+class Series(msgspec.Struct, gc=False):
     """Running totals after each turn of a run: input and output tokens, picodollars, elapsed seconds.
 
     All columns only grow. `unpaid`, `rates`: see `Tally`.
     """
 
-    input: array[int] = field(default_factory=_integers)
-    output: array[int] = field(default_factory=_integers)
-    usd: array[int] = field(default_factory=_integers)
-    elapsed: array[float] = field(default_factory=_reals)
-    unpaid: list[int] = field(default_factory=list)
-    rates: list[tuple[int, Rate | None]] = field(default_factory=list)
+    input: array[int] = msgspec.field(default_factory=_integers)
+    output: array[int] = msgspec.field(default_factory=_integers)
+    usd: array[int] = msgspec.field(default_factory=_integers)
+    elapsed: array[float] = msgspec.field(default_factory=_reals)
+    unpaid: list[int] = []
+    rates: list[tuple[int, Rate | None]] = []
 
     def __len__(self) -> int:
         return len(self.input)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+import msgspec
 
 from loopscan.episodes import Episode
 from loopscan.series import Series
@@ -15,8 +16,7 @@ Span = tuple[int, int]
 """(turn after which it starts, last turn)"""
 
 
-@dataclass(slots=True)
-class Waste:
+class Waste(msgspec.Struct, gc=False):
     """Paid sends that bought nothing, and their tokens and picodollars.
 
     `history_tokens` of the input re-sent the history as it stood before; `own_growth_tokens` the loop itself added.

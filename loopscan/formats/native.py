@@ -12,35 +12,27 @@ of the interactive session x), `session` (a wider session of the run), `context_
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Final
 
+from msgspec import UNSET
+
+from loopscan import decode
 from loopscan.blob import Blob, Head
-from loopscan.decode import canonical
+from loopscan.decode import FAST_ERRORS
 from loopscan.formats import Scan
-from loopscan.formats._fields import count, dollars, identity, items, mapping, text_or_none, when, word
+from loopscan.formats._fields import text_or_none, when, word
 from loopscan.formats._mapped import mapped
+from loopscan.formats._native_line import ACTS, CONTEXT, NAME, Line, run_of, turn_of
+from loopscan.formats._native_line import FIELDS as FIELDS
+from loopscan.formats._native_rows import Row, Rows, rows_of
+from loopscan.formats._native_runs import Run, Runs
 from loopscan.model import JSON, MISSING, STATES, Call, End, Event, Turn, Usage
 
 TITLE = "loopscan's own JSON Lines, one call per line"
 WHERE: tuple[str, ...] = ()
 LACKS = ""
 COSMETIC_ARGS: Mapping[str, frozenset[str]] = {}
-
-RUN: Final = ("run_id", "run", "trace_id", "session_id", "conversation_id", "thread_id")
-NAME: Final = ("name", "tool", "tool_name")
-ARGS: Final = ("args", "arguments", "input")
-RESULT: Final = ("result", "output")
-_ACTS: Final = (*NAME, "calls", "text", "state", "error")
-_CONTEXT: Final = (*RUN, *ARGS, *RESULT, "turn", "input_tokens", "ts")
-_EXTRAS: Final = frozenset(("session", "context_window", "written", "compacted"))
-FIELDS: Final = frozenset(
-    (*_ACTS, *_CONTEXT, *_EXTRAS, "cache_read_tokens", "cache_write_tokens", "cache_write_1h_tokens", "output_tokens",
-     "usd", "model", "parent", "labels", "prompt", "note")
-)  # fmt: skip
-"""Every name of a field that is read."""
 
 
 def sniff(head: Head) -> bool:
@@ -55,188 +47,145 @@ _FOREIGN: Final = frozenset(
 """Keys of logs that use some of our words for other things."""
 
 
-def _is_ours(line: dict[str, JSON]) -> bool:
+def _is_ours(line: Line) -> bool:
     if not _FOREIGN.isdisjoint(line) or line.get("type") in ("ToolCall", "LLMCall"):
         return False
-    if not any(k in line for k in _ACTS) or not any(k in line for k in _CONTEXT):
+    if not any(k in line for k in ACTS) or not any(k in line for k in CONTEXT):
         return False
     name = next((line[k] for k in NAME if k in line), None)
     return (name is None or isinstance(name, str)) and not isinstance(line.get("text"), (dict, list))
 
 
-@dataclass(slots=True)
-class _Run:
-    """What is known of one run: its open turn, the number its lines carry, and what its lines were."""
-
-    turn: Turn | None = None
-    number: JSON = None
-    prompt: int | None = None
-    highest: float = float("-inf")
-    lines: array[int] = field(default_factory=lambda: array("q"))
-    known: set[int] = field(default_factory=set)
-
-    def is_copy(self, number: JSON, stamp: JSON, line: dict[str, JSON]) -> bool:
-        """Whether a line with `turn` and `ts` was met before. Cheap while the numbers only go up."""
-        act = [line.get(k) for k in (*NAME, *ARGS, *RESULT, "calls", "text", "error", "state")]
-        mark = hash((canonical([number, stamp]), canonical(act)))
-        rank = float(number) if isinstance(number, (int, float)) and abs(number) < 1e300 else self.highest
-        if rank > self.highest:
-            self.highest = rank
-        else:
-            if len(self.known) != len(self.lines):
-                self.known.update(self.lines)
-            if mark in self.known:
-                return True
-            self.known.add(mark)
-        self.lines.append(mark)
-        return False
-
-
 def read(blob: Blob, scan: Scan) -> Iterator[Event]:
     """The turns and ends of a native log."""
-    runs: dict[str, _Run] = scan.memory.setdefault("loopscan", {})
-    for number, record in blob.values(scan.skips):
+    log = _Log(blob, scan)
+    rows = None if scan.field_map or blob.head.document else rows_of(blob.head)
+    if rows is not None:
+        yield from log.rows(rows)
+    else:
+        for number, value in blob.values(scan.skips):
+            yield from log.value(value, number)
+    for run in log.runs.by_id.values():
+        if run.turn is not None:
+            yield run.turn
+            run.turn, run.number = None, None
+
+
+class _Log:
+    """One native log while it is read."""
+
+    def __init__(self, blob: Blob, scan: Scan) -> None:
+        self.blob, self.scan = blob, scan
+        self.runs: Runs = scan.memory.setdefault("loopscan", Runs(scan.field_map))
+        self.runs.begin(blob)
+
+    def rows(self, rows: Rows) -> Iterator[Event]:
+        """The events of a log of usual lines; what is not usual goes the general way.
+
+        Longer than other functions: it runs once a line, and a call costs more here than what it would do.
+        """
+        blob, runs, decoded, more = self.blob, self.runs, rows.decode, rows.more
+        by_id, stamped, skips = runs.by_id, not self.scan.exact, self.scan.skips
+        nameless = blob.name if rows.anonymous else None
+        lines = blob.lines(skips)
+        for number, line in lines:
+            try:
+                row = decoded(line)
+            except FAST_ERRORS:
+                row = None
+            if row is None or not (run_id := row.run or nameless) or not _is_usual(row):
+                for place, value in blob.rescued(number, line, lines, skips):
+                    yield from self.value(value, place)
+                continue
+            if type(run_id) is int:
+                run_id = str(run_id)
+            run = by_id.get(run_id)
+            if run is None:
+                run = by_id[run_id] = Run()
+            elif run.prompt is not None:
+                yield from self.value(decode.loads(line), number)
+                continue
+            text, turn_number, stamp = row.text, row.turn, row.ts
+            calls = [] if row.name is None else [Call(row.name, row.args, row.result, row.error is True)]
+            turn = Turn(
+                run_id, calls, "" if text is UNSET else text, False, MISSING, _usage(row), row.model,
+                None if stamp is None else when(stamp), number,
+            )  # fmt: skip
+            for attribute, filled in more:
+                setattr(turn, filled, getattr(row, attribute))
+            if stamped and turn_number is not None and stamp is not None:
+                if turn_number > run.highest and not runs.all_marked:
+                    run.highest = turn_number
+                elif runs.is_copy(run, turn_number, stamp, turn, number):
+                    skips.copies += 1
+                    continue
+            held = run.turn
+            if held is None:
+                run.open(turn, turn_number, stamp)
+            elif turn_number is None or turn_number != run.number:
+                run.open(turn, turn_number, stamp)
+                yield held
+            else:
+                run.add(turn)
+        blob.tell_damage(skips)
+
+    def value(self, record: JSON, number: int) -> Iterator[Event]:
+        """The events of one value, of whatever shape."""
         if not isinstance(record, dict):
-            scan.skips.add(blob.name, number, "not an object: each line must be one JSON object")
-            continue
-        line = mapped(record, scan.field_map) if scan.field_map else record
-        run_id = next((i for k in RUN if (i := identity(line.get(k)))), blob.name)
-        run_id, prompt = _session(run_id, line["prompt"]) if "prompt" in line else (run_id, None)
-        run = runs.get(run_id)
+            self.scan.skips.add(self.blob.name, number, "not an object: each line must be one JSON object")
+            return
+        line = mapped(record, self.scan.field_map) if self.scan.field_map else record
+        run_id, prompt = run_of(line, self.blob.name)
+        run = self.runs.by_id.get(run_id)
         if run is None:
-            run = runs[run_id] = _Run()
+            run = self.runs.by_id[run_id] = Run()
         if prompt != run.prompt:
             if run.turn is not None:
                 yield run.turn
             run.turn, run.prompt = None, prompt
-        yield from _line(line, run_id, run, number, scan, blob)
-    for run in runs.values():
-        if run.turn is not None:
-            yield run.turn
-            run.turn, run.number = None, None
+        yield from self._line(line, run_id, run, number)
 
+    def _line(self, line: Line, run_id: str, run: Run, number: int) -> Iterator[Event]:
+        turn_number, stamp, state = line.get("turn"), line.get("ts"), line.get("state")
+        turn = turn_of(line, run_id, number)
+        marked = turn_number is not None and stamp is not None and not self.scan.exact
+        if marked and self.runs.is_copy(run, turn_number, stamp, turn, number, state):
+            self.scan.skips.copies += 1
+            return
+        if turn is not None:
+            turn.prompt = run.prompt
+            if run.turn is not None and (turn_number is None or turn_number != run.number):
+                yield run.turn
+                run.turn = None
+            if run.turn is None:
+                run.open(turn, turn_number, stamp)
+            else:
+                run.add(turn)
+        if state is not None:
+            if run.turn is not None:
+                yield run.turn
+                run.turn, run.number = None, None
+            yield from self._end(line, run_id, run, number, state)
 
-def _line(line: dict[str, JSON], run_id: str, run: _Run, number: int, scan: Scan, blob: Blob) -> Iterator[Event]:
-    turn_number, stamp = line.get("turn"), line.get("ts")
-    if turn_number is not None and stamp is not None and not scan.exact and run.is_copy(turn_number, stamp, line):
-        scan.skips.copies += 1
-        return
-    turn = _turn(line, run_id, number)
-    if turn is not None:
-        turn.prompt = run.prompt
-        if run.turn is not None and (turn_number is None or turn_number != run.number):
-            yield run.turn
-            run.turn = None
-        if run.turn is None:
-            run.turn, run.number = turn, turn_number
-        else:
-            _join(run.turn, turn)
-    state = line.get("state")
-    if state is not None:
-        if run.turn is not None:
-            yield run.turn
-            run.turn, run.number = None, None
+    def _end(self, line: Line, run_id: str, run: Run, number: int, state: JSON) -> Iterator[Event]:
         if state in STATES:
             note, final = text_or_none(line.get("note")), run.prompt is None
-            yield End(run_id, state, note, number, final=final, time=when(stamp), prompt=run.prompt)
+            yield End(run_id, state, note, number, final=final, time=when(line.get("ts")), prompt=run.prompt)
         else:
-            scan.skips.add(blob.name, number, f"unknown state: {word(state)[:40]!r} is none of {', '.join(STATES)}")
+            reason = f"unknown state: {word(state)[:40]!r} is none of {', '.join(STATES)}"
+            self.scan.skips.add(self.blob.name, number, reason)
 
 
-def _session(run_id: str, prompt: JSON) -> tuple[str, int | None]:
-    """The session and the number of a run that is one of its prompts; any other `prompt` says nothing."""
-    number = count(prompt)
-    session = run_id.removesuffix(f"#{number}")
-    return (run_id, None) if number is None or session in ("", run_id) else (session, number)
+def _is_usual(row: Row) -> bool:
+    return type(row.name) is str or (type(row.text) is str and not row.error)
 
 
-def _first(line: dict[str, JSON], names: tuple[str, ...]) -> JSON:
-    for name in names:
-        if name in line:
-            return line[name]
-    return MISSING
-
-
-def _call(line: dict[str, JSON]) -> Call | None:
-    name = _first(line, NAME)
-    if name is MISSING or name is None:
+def _usage(row: Row) -> Usage | None:
+    read_, write, hour, usd = row.cache_read_tokens, row.cache_write_tokens, row.cache_write_1h_tokens, row.usd
+    given, output = row.input_tokens, row.output_tokens
+    if given is None and output is None and read_ is None and write is None and hour is None and usd is None:
         return None
-    args, result, error = _first(line, ARGS), _first(line, RESULT), line.get("error")
-    if result is MISSING and isinstance(error, (str, dict)) and error:
-        result = error
-    return Call(
-        name if isinstance(name, str) else canonical(name).decode(errors="replace"),
-        None if args is MISSING else args,
-        result,
-        bool(error),
-    )
-
-
-def _turn(line: dict[str, JSON], run_id: str, number: int) -> Turn | None:
-    """The turn (or the part of one) that a line holds; None for a line that only states an end."""
-    if "calls" in line:
-        calls = [c for o in items(line["calls"]) if (c := _call(mapping(o))) is not None]
-    else:
-        call = _call(line)
-        calls = [] if call is None else [call]
-    text = text_or_none(line.get("text"))
-    usage = _usage(line)
-    failed = not calls and bool(line.get("error"))
-    ends_only = line.get("state") is not None or (_first(line, RESULT) is MISSING and "turn" not in line)
-    if ends_only and not calls and not failed and text is None and usage is None:
-        return None
-    if text is None and calls and "text" not in line:
-        text = ""
-    turn = Turn(run_id, calls, text, failed, line=number, usage=usage)
-    if failed:
-        turn.fault = _first(line, RESULT)
-        if turn.fault is MISSING and line["error"] is not True:
-            turn.fault = line["error"]
-    turn.time = when(line.get("ts"))
-    turn.model = text_or_none(line.get("model"))
-    turn.parent = identity(line.get("parent"))
-    if not _EXTRAS.isdisjoint(line):
-        turn.session = identity(line.get("session"))
-        turn.window, turn.written = count(line.get("context_window")), count(line.get("written"))
-        turn.compacted = line.get("compacted") is True
-    labels = line.get("labels")
-    if isinstance(labels, dict):
-        turn.labels = {k: t for k, v in labels.items() if (t := text_or_none(v)) is not None}
-    return turn
-
-
-def _usage(line: dict[str, JSON]) -> Usage | None:
-    usage = Usage(
-        count(line.get("input_tokens")),
-        count(line.get("output_tokens")),
-        count(line.get("cache_read_tokens")),
-        count(line.get("cache_write_tokens")),
-        count(line.get("cache_write_1h_tokens")),
-        dollars(line.get("usd")),
-    )
-    return None if usage == Usage() else usage
-
-
-def _join(turn: Turn, more: Turn) -> None:
-    """Add a further line of the same turn: a parallel call, more text, repeated usage."""
-    first = turn.text if turn.text is not None or turn.calls else more.text
-    turn.text = "\n".join(t for t in (turn.text, more.text) if t) or first
-    turn.calls += more.calls
-    if more.usage is not None:
-        if turn.usage is None:
-            turn.usage = more.usage
-        else:
-            turn.usage.merge(more.usage)
-    if more.failed and not turn.calls:
-        turn.failed, turn.fault = True, more.fault
-    turn.time = turn.time if turn.time is not None else more.time
-    turn.model = turn.model or more.model
-    turn.parent = turn.parent or more.parent
-    turn.labels = turn.labels or more.labels
-    turn.session = turn.session or more.session
-    turn.window = turn.window or more.window
-    turn.written = turn.written if turn.written is not None else more.written
-    turn.compacted = turn.compacted or more.compacted
+    return Usage(given, output, read_, write, hour, usd)
 
 
 def clean_result(name: str, result: JSON) -> JSON:

@@ -1,0 +1,144 @@
+"""The runs of native logs while they are read: the turn each has open, and which lines are copies of earlier ones."""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from loopscan.blob import Blob
+from loopscan.decode import canonical
+from loopscan.errors import InputError
+from loopscan.formats._mapped import mapped
+from loopscan.formats._native_line import join, run_of, turn_of
+from loopscan.model import JSON, MISSING, Turn
+from loopscan.skips import Skips
+
+
+@dataclass(slots=True)
+class Run:
+    """One run: its open turn, number and stamp of that turn's first line, the highest number so far.
+
+    `same`: marks of the stamped lines of the open turn, once it has more than one line. `marks`: those of all stamped
+    lines, where they are kept; `known`: the same once one had to be looked up.
+    """
+
+    turn: Turn | None = None
+    number: JSON = None
+    stamp: JSON = None
+    prompt: int | None = None
+    highest: float = float("-inf")
+    same: set[int] | None = None
+    marks: array[int] | None = None
+    known: set[int] | None = None
+
+    def marks_of_turn(self) -> set[int]:
+        """Marks of the lines of the open turn."""
+        if self.same is None:
+            first = self.stamp is not None and self.number is not None
+            self.same = {mark(self.number, self.stamp, self.turn)} if first else set()
+        return self.same
+
+    def open(self, turn: Turn, number: JSON, stamp: JSON) -> None:
+        """Open a turn with its first line."""
+        self.turn, self.number, self.stamp, self.same = turn, number, stamp, None
+
+    def add(self, more: Turn) -> None:
+        """Add a further line to the open turn."""
+        assert self.turn is not None
+        self.marks_of_turn()
+        join(self.turn, more)
+
+    def keep(self, found: int) -> None:
+        """Keep the mark of a line."""
+        if self.marks is None:
+            self.marks = array("q")
+        self.marks.append(found)
+        if self.known is not None:
+            self.known.add(found)
+
+    def has(self, found: int) -> bool:
+        """Whether a line of this mark was kept."""
+        if self.known is None:
+            self.known = set(self.marks or ())
+        return found in self.known
+
+
+def mark(number: JSON, stamp: JSON, turn: Turn | None, state: JSON = None) -> int:
+    """What a log copy of a line repeats: its number, its time, what was done."""
+    done: JSON = None
+    if turn is not None:
+        calls = [[c.name, c.args, None if c.result is MISSING else c.result, c.error] for c in turn.calls]
+        done = [calls, turn.text, turn.failed, None if turn.fault is MISSING else turn.fault]
+    return hash((canonical([number, stamp]), canonical([done, state])))
+
+
+def rank(number: JSON, otherwise: float) -> float:
+    """The number of a turn as a place in the run."""
+    if isinstance(number, (int, float)) and abs(number) < 1e300:
+        return float(number)
+    return otherwise
+
+
+@dataclass(slots=True)
+class Runs:
+    """All runs of a scan's native logs.
+
+    Lines whose numbers only go up need no marks. Where an earlier number comes back, `all_marked` is set and what was
+    read before is read once more for its marks; a stream cannot be, so it is marked from its beginning.
+    """
+
+    field_map: dict[str, str]
+    by_id: dict[str, Run] = field(default_factory=dict)
+    all_marked: bool = False
+    _files: list[Path] = field(default_factory=list)
+
+    def begin(self, blob: Blob) -> None:
+        """An input begins."""
+        if blob.path is None:
+            self._mark_all(None)
+        else:
+            self._files.append(blob.path)
+
+    def is_copy(self, run: Run, number: JSON, stamp: JSON, turn: Turn | None, line: int, state: JSON = None) -> bool:
+        """Whether a line with `turn` and `ts`, at `line` of the newest input, was met before."""
+        place = rank(number, run.highest)
+        if not self.all_marked:
+            if place > run.highest:
+                run.highest = place
+                return False
+            if run.turn is not None and number == run.number:
+                same, found = run.marks_of_turn(), mark(number, stamp, turn, state)
+                if found in same:
+                    return True
+                same.add(found)
+                return False
+            self._mark_all(line)
+        found = mark(number, stamp, turn, state)
+        if place > run.highest:
+            run.highest = place
+        elif run.has(found):
+            return True
+        run.keep(found)
+        return False
+
+    def _mark_all(self, line: int | None) -> None:
+        """Mark what was read before `line` of the newest input (None: before it)."""
+        self.all_marked = True
+        for i, path in enumerate(self._files, 1):
+            try:
+                with Blob(str(path), path) as blob:
+                    self._mark(blob, line if i == len(self._files) else None)
+            except InputError:
+                continue  # gone since it was read
+
+    def _mark(self, blob: Blob, until: int | None) -> None:
+        for number, value in blob.values(Skips()):
+            if number == until:
+                break
+            if isinstance(value, dict):
+                line = mapped(value, self.field_map) if self.field_map else value
+                run = self.by_id.get(run_of(line, blob.name)[0])
+                turn, stamp = line.get("turn"), line.get("ts")
+                if run is not None and turn is not None and stamp is not None:
+                    run.keep(mark(turn, stamp, turn_of(line, "", number), line.get("state")))
