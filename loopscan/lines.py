@@ -19,8 +19,8 @@ def numbered(
 ) -> Iterator[tuple[int, bytes]]:
     """The lines that are not blank with their numbers, from 1; `ahead` are bytes already taken from the stream.
 
-    A line above LINE_LIMIT (by a buffer at most) is passed over and `too_long` told its number. One that does not end within `patience`
-    bytes ends the reading.
+    A line above LINE_LIMIT (by a buffer at most) is passed over and `too_long` told its number. One that does not
+    end within `patience` bytes ends the reading.
     """
     number = passed = 0
     while (at := ahead.find(b"\n")) > LINE_LIMIT:

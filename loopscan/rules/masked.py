@@ -99,7 +99,8 @@ def _may_mask(first: Seen, second: Seen) -> bool:
 
 
 def _goes_somewhere(seen: Seen, period: int, since: int, run: Run) -> bool:
-    """Whether the numbers in which the copies differ say that something went on."""
+    """Whether the numbers in which the copies differ say that something went on, as far as the window holds them."""
+    since = max(since, seen.turn - run.detector.reach)
     for turn in range(seen.turn - period + 1, seen.turn + 1):
         copies = [s for t in range(turn, since - 1, -period) if (s := run.detector.at(t)) is not None]
         first = copies[0].action
