@@ -14,9 +14,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 
+from loopscan.errors import UsageError
 from loopscan.exits import Caps, Exit
 from loopscan.key import Keyer
 from loopscan.model import JSON, MISSING, Call, Turn
+from loopscan.plain import plain
 from loopscan.price import PICO
 from loopscan.progress import Progress
 from loopscan.run import overflows
@@ -39,7 +41,9 @@ class Guard:
     `turn_cap` turns, `token_cap` tokens (input, cached included, and output), `cost_cap` USD, `time_cap` seconds;
     None = off, 0 is a limit. `context_window`: tokens; a send that does not fit fires context_full.
     `repeat_limit` k: the same action k times in a row fires no_progress whatever the results (0 = off), for tools
-    whose results say nothing. `exact`: compare results literally. `clock`: seconds, monotonic.
+    whose results say nothing. `exact`: compare results literally. `clock`: seconds, monotonic. Raises UsageError.
+
+    Arguments and results that are no JSON are compared by their `repr`; a result without one equals nothing.
     """
 
     def __init__(
@@ -56,6 +60,10 @@ class Guard:
         exact: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        if window < 0 or copies < 2 or repeat_limit < 0:
+            raise UsageError("window and repeat_limit are 0 (off) or more, copies 2 or more")
+        if any(cap is not None and cap < 0 for cap in (turn_cap, token_cap, cost_cap, time_cap, context_window)):
+            raise UsageError("a cap is None (off), 0 or more")
         self._clock = clock
         self._progress = Progress(Keyer(exact), window, copies, repeat_limit)
         usd = None if cost_cap is None else _pico(cost_cap)
@@ -89,9 +97,9 @@ class Guard:
         `result` left out: not known, equal to nothing. `error` without a name: the model call failed with
         `result`. `usd`: what the send cost. `at`: the turn's own time in seconds, in place of the clock.
         """
-        calls = [] if name is None else [Call(name, args, result, error)]
+        calls = [] if name is None else [_seen(Call(name, args, result, error))]
         failed = name is None and error
-        turn = Turn("", calls, text, failed, result if failed else MISSING)
+        turn = Turn("", calls, text, failed, plain(result) if failed else MISSING)
         self._record(turn, input_tokens, output_tokens, usd, at)
 
     def record_calls(
@@ -105,7 +113,7 @@ class Guard:
         at: float | None = None,
     ) -> None:
         """Record a turn with parallel calls: `(name, args, result)` or `Call` objects."""
-        made = [c if isinstance(c, Call) else Call(*c) for c in calls]
+        made = [_seen(c if isinstance(c, Call) else Call(*c)) for c in calls]
         self._record(Turn("", made, text), input_tokens, output_tokens, usd, at)
 
     def _record(
@@ -145,6 +153,12 @@ class Guard:
                 self._hit = Hit(exit_.name, totals.turn, reason)
                 return self._hit
         return None
+
+
+def _seen(call: Call) -> Call:
+    """The call as JSON. Arguments that do not show what they hold are the same where they are the same object."""
+    args = plain(call.args)
+    return Call(call.name, repr(call.args) if args is MISSING else args, plain(call.result), call.error)
 
 
 def _pico(usd: float) -> int:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from loopscan import Call, Guard, Hit
 from loopscan.engine import Audit
+from loopscan.errors import UsageError
 from loopscan.model import MISSING, Turn, Usage
 from loopscan.price import PICO
 from loopscan.report import RunReport
@@ -45,6 +46,55 @@ def test_a_budget_of_zero_allows_no_call(cap: str) -> None:
     hit = Guard(**{cap: 0}).check()
     assert hit is not None
     assert (hit.exit, hit.turn) == (cap, 0)
+
+
+class Shown:
+    def __repr__(self) -> str:
+        return "Shown(1)"
+
+
+class Unseen:
+    """Its repr is an address, which says nothing."""
+
+
+SAME = {
+    "keys that are numbers": ({1: {"a": 2}}, {1: {"a": 2}}),
+    "keys that are tuples": ({(1, 2): 3}, {(1, 2): 3}),
+    "bytes": (b"x", b"x"),
+    "sets": ({"a", "b", "c"}, {"c", "b", "a"}),
+    "tuples and lists": ((1, [2]), [1, (2,)]),
+    "what has a repr": ({"x": Shown()}, {"x": Shown()}),
+}
+ITSELF: list = []
+ITSELF.append(ITSELF)
+DIFFERENT = {
+    "objects without a repr": (Unseen(), Unseen()),
+    "one such inside": ({"x": [Unseen()]}, {"x": [Unseen()]}),
+    "a list that holds itself": (ITSELF, ITSELF),
+    "bytes and text": (b"x", "x"),
+}
+
+
+@pytest.mark.parametrize(("first", "second"), SAME.values(), ids=SAME)
+def test_python_values_are_compared_by_what_they_hold(first: object, second: object) -> None:
+    assert play(Guard(), *({"name": "f", "args": v, "result": v} for v in (first, second))) is not None
+    assert play(Guard(exact=True), *({"name": "f", "args": 1, "result": v} for v in (first, second))) is not None
+
+
+@pytest.mark.parametrize(("first", "second"), DIFFERENT.values(), ids=DIFFERENT)
+def test_what_cannot_be_seen_equals_nothing(first: object, second: object) -> None:
+    assert play(Guard(), *({"name": "f", "args": 1, "result": v} for v in (first, second))) is None
+    if first is not second:
+        assert play(Guard(repeat_limit=2), *({"name": "f", "args": v, "result": v} for v in (first, second))) is None
+
+
+BAD = [{"copies": 1}, {"copies": 0}, {"window": -1}, {"repeat_limit": -1}, {"turn_cap": -1}, {"cost_cap": -0.5}]
+
+
+@pytest.mark.parametrize("settings", BAD, ids=str)
+def test_settings_that_cannot_be_are_refused_at_once(settings: dict) -> None:
+    with pytest.raises(UsageError):
+        Guard(**settings)
 
 
 def test_time_is_the_clocks() -> None:
