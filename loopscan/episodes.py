@@ -41,6 +41,7 @@ class Tracker:
     _detector: Detector = field(init=False)
     _watch: Watch | None = None
     _open: Episode | None = None
+    _listed: bool = True
     _unleft: list[Episode] = field(default_factory=list)
     _waited: dict[int, list[Episode]] = field(default_factory=dict)
 
@@ -90,8 +91,7 @@ class Tracker:
             error=any(c.error for a in actions for c in a.calls) or any(a.error for a in actions),
             changed=self._only_polls(actions),
         )
-        self._open = episode
-        self._add(episode)
+        self._open, self._listed = episode, self._add(episode)
         return episode
 
     def _only_polls(self, actions: list[Action]) -> bool:
@@ -112,26 +112,30 @@ class Tracker:
         blind = self._watch.blind if self._watch is not None else None
         return lines + (blind.notes() if blind is not None else [])
 
-    def _add(self, episode: Episode) -> None:
+    def _add(self, episode: Episode) -> bool:
+        """List an episode; beyond `MAX_EPISODES` it is only counted, and False."""
         for earlier in self.episodes:
             if earlier.loop == episode.loop and earlier.rule == episode.rule and set(earlier.keys) == set(episode.keys):
                 earlier.again = True
-        if len(self.episodes) < MAX_EPISODES:
-            self.episodes.append(episode)
-        else:
+        if len(self.episodes) >= MAX_EPISODES:
             self.dropped += 1
+            return False
+        self.episodes.append(episode)
+        return True
 
     def _close(self, episode: Episode) -> None:
         self._open = None
         self._detector.restart(self.turn - 1)
+        if not self._listed:
+            return
         self._unleft.append(episode)
         for ident in episode.outcomes:
             self._waited.setdefault(ident, []).append(episode)
 
     def found(self, episode: Episode) -> None:
         """Take an episode that a rule found."""
-        self._add(episode)
-        self._unleft.append(episode)
+        if self._add(episode):
+            self._unleft.append(episode)
 
     def goes_on(self, episode: Episode) -> None:
         """A rule saw its episode go on at this turn."""
@@ -144,8 +148,11 @@ class Tracker:
     def _judge(self, action: Action) -> None:
         """What a turn says of the episodes before it: was one left, did its call return something new."""
         for ident, call in zip(action.idents, action.calls, strict=False):
-            for episode in self._waited.get(ident, ()):
-                if not episode.changed and call.result is not MISSING:
-                    episode.changed = self.keyer.call_outcome(ident, call) not in episode.outcomes[ident]
+            waited = self._waited.get(ident)
+            if waited and call.result is not MISSING:
+                outcome = self.keyer.call_outcome(ident, call)
+                for episode in waited:
+                    episode.changed = episode.changed or outcome not in episode.outcomes[ident]
+                self._waited[ident] = [e for e in waited if not e.changed]
         turn, keyer = self.turn, self.keyer
         self._unleft = [e for e in self._unleft if e.last == turn or not hindsight.leaves(e, turn, action, keyer)]
