@@ -2,7 +2,7 @@ VENV ?= .venv
 PY := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint eval bench clean
 
 $(STAMP): pyproject.toml
 	python3 -m venv $(VENV)
@@ -20,6 +20,9 @@ lint: $(STAMP)
 
 test: lint
 	$(PY) -m pytest
+
+eval: $(STAMP)
+	$(PY) -m tests.eval
 
 bench: $(STAMP)
 	$(PY) -m tests.bench

@@ -12,6 +12,7 @@ from typing import Final
 from loopscan.episode import STUCK_COPIES, Episode
 from loopscan.key import Action, Keyer
 from loopscan.model import MISSING
+from loopscan.rules.tools import is_of
 
 FORGET: Final = 40
 """Turns after which an episode that was left is no longer expected to go on."""
@@ -50,7 +51,7 @@ def _silent(episode: Episode, turn: int, action: Action) -> bool:
         if call.error or call.result is MISSING:
             continue
         own = ident in episode.idents
-        if own or call.name == episode.tool or turn - episode.last > episode.pause:
+        if own or is_of(call, episode.tool) or turn - episode.last > episode.pause:
             episode.changed |= own
             episode.left_at = turn
     return False

@@ -21,6 +21,17 @@ _FAULTS: Final = tuple(
 )
 _NO: Final = ("0", "no", "without", "zero")
 _CODE: Final = re.compile(r"\bE[A-Z]{5,}\b")
+_EXIT: Final = re.compile(
+    r"(?:exit[_ ]?(?:code|status)|returncode|exited? with(?: code| status)?|\[exit)\W{0,3}(-?\d+)"
+)
+_SILENT: Final = re.compile(r"\b(?:not? produced?|no|without|any)(?: any)? (?:output|content)\b|\(no content\)")
+_WRAPPING: Final = re.compile(
+    r"</?(?:returncode|output|result|stdout|stderr|error|system)>|(?<=returncode>)\d+|bash-\$|"
+    r"\(open file: [^)\n]*\)|\(current directory: [^)\n]*\)|"
+    r"\[?(?:the command completed with )?(?:exit code|returncode)\W{0,2}\d+\.?\]?",
+    re.I,
+)
+"""What harnesses put round the output of a command."""
 _NOTHING: Final = re.compile(
     r"\W*(?:no|none|nothing|null|nil|undefined|0|zero|empty|not found|without)\b.{0,80}|"
     r"\W*\(?(?:no output|nothing|empty)\b.{0,60}|"
@@ -47,9 +58,13 @@ _COUNTS: Final = ("total", "count", "totalcount", "total_count", "num_results")
 
 
 def failing(text: str) -> bool:
-    """Whether a result reads like a failure: by its beginning and its end."""
+    """Whether a result reads like a failure: by its exit code, else by its beginning and its end."""
     part = text if len(text) <= _HEAD + _TAIL else text[:_HEAD] + "\n" + text[-_TAIL:]
     low = part.lower()
+    if ("exit" in low or "returncode" in low) and (status := _EXIT.search(low)) is not None:
+        return status[1] != "0"
+    if _SILENT.search(low) is not None:
+        return False
     return any(fault in low and _stands(fault, low) for fault in _FAULTS) or _CODE.search(part) is not None
 
 
@@ -71,8 +86,8 @@ def nothing(text: str) -> bool:
     """Whether a result says that nothing is there: blank, an empty list, "no matches"."""
     if len(text) > 2 * _SHORT:
         return False
-    bare = text.strip().strip("<>()[]{}\"' ")
-    if not bare:
+    bare = _WRAPPING.sub("", text).strip("<>()[]{}\"' \r\n\t")
+    if not bare or (len(bare) < _SHORT and _SILENT.search(bare.lower()) is not None):
         return True
     value = embedded(text)
     if value is not None:

@@ -26,6 +26,7 @@ _LONG: Final = 20_000
 _SHORT: Final = 300
 _PROSE: Final = 3000
 _LISTED: Final = 2000
+_FIRST: Final = 40
 _NO_WORDS: Final = dict.fromkeys(map(ord, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"))
 """What is left is the skeleton of a text; texts that differ in numbers and random words have one skeleton."""
 
@@ -136,6 +137,8 @@ def may_be_alike(before: Call, call: Call) -> bool:
     if type(first) is not str:
         return type(first) is dict and len(first) < 12 and first.keys() == second.keys()
     one, other = len(first), len(second)
+    if first[:_FIRST] == second[:_FIRST] and _one_fault(first, second):
+        return True
     if -24 <= one - other <= 24:
         if first[:8] == second[:8] or first[-10:] == second[-10:]:
             if first.translate(_NO_WORDS) == second.translate(_NO_WORDS):
@@ -214,6 +217,8 @@ def alike(before: Point, point: Point, run: Run) -> tuple[int, int]:
     one_mask = _one_skeleton(first, second) and outcome.masked(first) == outcome.masked(second)
     if one_mask and (point.call.error or outcome.failing(second)):
         return EQUAL, wording.SAME_WORDS if same_action else wording.kin(before.said, point.said)
+    if _one_fault(first, second):
+        return EQUAL, wording.SAME_WORDS if same_action else wording.kin(before.said, point.said)
     if same_action or tools.kind(point.call.name) & (tools.WRITES | tools.SENDS):
         return 0, 0
     kin = wording.kin(before.said, point.said)
@@ -223,11 +228,19 @@ def alike(before: Point, point: Point, run: Run) -> tuple[int, int]:
         return EQUAL, kin
     if kin == wording.SAME_WORDS and set(wording.words(first)) == set(wording.words(second)):
         return EQUAL, kin
+    if outcome.failing(first) and outcome.failing(second):
+        first, second = outcome.masked(first, True), outcome.masked(second, True)
     if wording.echo_free(first, second, before.said, point.said):
         return EQUAL, kin
     if kin == wording.REWORDED and _answers_reworded(before, point, run):
         return WORDS, kin
     return 0, kin
+
+
+def _one_fault(first: str, second: str) -> bool:
+    """Whether two longer results begin with one line that tells of a failure."""
+    line = second.partition("\n")[0]
+    return _FIRST <= len(line) < len(second) and first.startswith(line + "\n") and outcome.failing(line)
 
 
 def _one_skeleton(first: str, second: str) -> bool:

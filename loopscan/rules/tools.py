@@ -108,6 +108,30 @@ def command(args: JSON) -> str | None:
     return None
 
 
+_TWO_WORDS: Final = frozenset("git npm npx yarn pnpm bun cargo go docker kubectl pip apt gh make mvn ./mvnw".split())
+
+
+def label(name: str, line: str) -> str:
+    """A shell's name with the command that it runs: `bash grep`, `bash git status`."""
+    head = line[:400].lstrip()
+    while head.startswith("cd ") and "&&" in head:
+        head = head.partition("&&")[2].lstrip()
+    words = head.split(None, 4)
+    while words and ("=" in words[0] or words[0] == "sudo"):
+        words = words[1:]
+    return " ".join([name, *words[: 2 if words and words[0] in _TWO_WORDS else 1]])
+
+
+def is_of(call: Call, tool: str | None) -> bool:
+    """Whether a call is one of a tool, or of a shell's command (`label`)."""
+    if tool is None or call.name == tool:
+        return tool is not None
+    if not tool.startswith(call.name + " "):
+        return False
+    line = command(arguments(call))
+    return line is not None and label(call.name, line) == tool
+
+
 def _verbs(line: str) -> list[tuple[str, str]]:
     """First word and rest of each command of a line, assignments and `sudo` skipped."""
     found = []

@@ -17,11 +17,11 @@ from loopscan.key import Action, Keyer
 from loopscan.model import JSON, MISSING, Call
 from loopscan.rules import Rulebook, tools
 from loopscan.rules.base import Book
-from loopscan.rules.streaks import Point, Trail, may_be_alike
+from loopscan.rules.streaks import Point, Streak, Trail, may_be_alike
 from loopscan.spelling import PATHS
 
-TOOLS: Final = 12
-"""Tools of a run whose last call is kept."""
+TOOLS: Final = 16
+"""Tools of a run, and commands of its shells, whose last call is kept."""
 
 
 @dataclass(slots=True)
@@ -70,39 +70,51 @@ class Watch:
             if type(last) is Seen:
                 # the first test of `may_be_alike`, here because nearly every turn ends at it
                 first, second = last.action.calls[0].result, call.result
-                if what and type(first) is str is type(second) and first[:8] != second[:8]:
-                    if len(first) == len(second) or first[-10:] == second[-10:]:
-                        self._alike(last, call, seen)
-                    else:
-                        self._trails[name] = seen
+                if (
+                    what
+                    and type(first) is str is type(second)
+                    and first[:8] != second[:8]
+                    and first[-10:] != second[-10:]
+                    and len(first) != len(second)
+                ):
+                    self._trails[name] = seen
                 else:
-                    self._alike(last, call, seen)
-            elif last is not None:
-                self._alike(last, call, seen)
+                    self._alike(name, last, call, seen)
             else:
-                self._trails[name] = seen
-                if len(self._trails) > TOOLS:
-                    del self._trails[next(iter(self._trails))]
+                self._alike(name, last, call, seen)
         if what & tools.SHELL:
-            self._shell(args, action)
+            self._shell(call, action, seen)
         elif what and type(args) is dict and not PATHS.isdisjoint(args):
             self._file(what, args, action)
 
-    def _alike(self, last: Seen | Trail, call: Call, seen: Seen) -> None:
-        before = last.point.call if isinstance(last, Trail) else last.action.calls[0]
-        if not may_be_alike(before, call):
-            self._trails[call.name] = seen
-            return
+    def _alike(self, name: str, last: Seen | Trail | None, call: Call, seen: Seen) -> Streak | None:
+        """Compare a call with the one before of its tool, and tell the rules of a streak."""
+        before = last.point.call if isinstance(last, Trail) else last.action.calls[0] if last is not None else None
+        if before is None or not may_be_alike(before, call):
+            self._trails[name] = seen
+            if last is None and len(self._trails) > TOOLS:
+                del self._trails[next(iter(self._trails))]
+            return None
         if isinstance(last, Seen):
-            last = self._trails[call.name] = Trail(call.name, Point(last.turn, before, last.action.ident))
+            last = self._trails[name] = Trail(name, Point(last.turn, before, last.action.ident))
+        assert last is not None
         streak = last.push(self.turn, call, seen.action.ident, self)
-        if streak is not None:
+        if streak is not None and streak.count > self._known(call.name, name):
             for rule in self.rules.streak:
                 self._of(rule).streak(streak, seen.action, self)
+        return streak
 
-    def _shell(self, args: JSON, action: Action) -> None:
-        line = tools.command(args) if self.rules.shell else None
+    def _known(self, tool: str, name: str) -> int:
+        """Calls in a shell's own streak, which a streak of one of its commands is part of; 0 for the shell itself."""
+        trail = self._trails.get(tool)
+        return trail.streak.count if name != tool and isinstance(trail, Trail) and trail.streak is not None else 0
+
+    def _shell(self, call: Call, action: Action, seen: Seen | None) -> None:
+        line = tools.command(action.args)
         if line:
+            if seen is not None:
+                name = tools.label(call.name, line)
+                self._alike(name, self._trails.get(name), call, seen)
             for rule in self.rules.shell:
                 self._of(rule).shell(line, action, self)
 

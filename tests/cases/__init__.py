@@ -9,8 +9,9 @@ from __future__ import annotations
 from tests.cases.build import Case
 from tests.cases.healthy import CASES as HEALTHY
 from tests.cases.healthy_work import CASES as WORK
+from tests.cases.shell import CASES as SHELL
 from tests.cases.stuck_calls import CASES as CALLS
 from tests.cases.stuck_drift import CASES as DRIFT
 from tests.cases.stuck_words import CASES as WORDS
 
-CASES: dict[str, Case] = {case.id: case for part in (CALLS, DRIFT, WORDS, HEALTHY, WORK) for case in part}
+CASES: dict[str, Case] = {case.id: case for part in (CALLS, DRIFT, WORDS, SHELL, HEALTHY, WORK) for case in part}
