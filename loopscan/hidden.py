@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
+from collections.abc import Callable
 from typing import Final
 
 _UNSEEN: Final = (
@@ -25,12 +26,18 @@ def visible(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     text = _HIDDEN.sub(_shown, text)
-    return text if text.isascii() else _levelled(text)
+    return text if text.isascii() else _levelled(text, lambda mark: "")
 
 
 def escaped(text: str) -> str:
     """JSON text that means the same, with every hidden character written as an escape."""
-    return text if text.isascii() and "\x7f" not in text else _IN_JSON.sub(lambda m: json.dumps(m[0])[1:-1], text)
+    if text.isascii() and "\x7f" not in text:
+        return text
+    return _levelled(_IN_JSON.sub(lambda m: _spelt(m[0]), text), _spelt)
+
+
+def _spelt(char: str) -> str:
+    return json.dumps(char)[1:-1]
 
 
 def _shown(match: re.Match[str]) -> str:
@@ -42,11 +49,10 @@ def _shown(match: re.Match[str]) -> str:
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
-def _levelled(text: str) -> str:
-    """Text without the marks beyond the third on one letter."""
+def _levelled(text: str, beyond: Callable[[str], str]) -> str:
+    """Text with something in place of the marks beyond the third on one letter."""
     kept, pile = [], 0
     for char in text:
         pile = pile + 1 if char >= _FIRST_MARK and unicodedata.category(char) in ("Mn", "Me") else 0
-        if pile <= _PILE:
-            kept.append(char)
+        kept.append(char if pile <= _PILE else beyond(char))
     return "".join(kept)

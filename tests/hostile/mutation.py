@@ -6,8 +6,8 @@ import json
 import random
 import sqlite3
 import zipfile
-from copy import deepcopy
 from collections.abc import Iterator
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 

@@ -17,7 +17,7 @@ from loopscan.engine import Audit
 from loopscan.errors import InputError
 from loopscan.formats import FORMATS, Scan, detect, load
 from loopscan.records import record
-from loopscan.render import Options, RENDERERS
+from loopscan.render import RENDERERS, Options
 from loopscan.render import load as renderer
 from loopscan.report import Report, RunReport
 from loopscan.settings import Settings
