@@ -90,7 +90,7 @@ def differences(first: JSON, second: JSON, path: str = "result", depth: int = 0)
     elif depth and not isinstance(first, (dict, list)) and not isinstance(second, (dict, list)):
         yield path, _sign(first, second)
     else:
-        yield None, 0
+        yield None, 0  # also where the two were not looked at: (None, None)
 
 
 def _sign(first: JSON, second: JSON) -> int:

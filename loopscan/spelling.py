@@ -11,21 +11,18 @@ PATHS: Final = frozenset(
 )
 """Arguments that name a file or a folder."""
 
-_SIGNS: Final = ("\\", "//", "./", "/.")
-
 
 def one_spelling(args: dict[str, JSON]) -> dict[str, JSON]:
     """Arguments with their paths spelt in one way. Addresses stay as they are."""
-    changed = {
-        name: spelt
-        for name, value in args.items()
-        if name in PATHS and isinstance(value, str) and (spelt := _spelt(value)) != value
-    }
-    return {**args, **changed} if changed else args
+    for name in args:
+        value = args[name] if name in PATHS else None
+        if type(value) is str and ("\\" in value or "//" in value or "./" in value or value[-1:] == "/"):
+            args = {**args, name: _spelt(value)}
+    return args
 
 
 def _spelt(path: str) -> str:
-    if "://" in path or not (any(sign in path for sign in _SIGNS) or path.endswith("/")):
+    if "://" in path:
         return path
     slashes = path.replace("\\", "/")
     parts = [part for i, part in enumerate(slashes.split("/")) if (part or not i) and part != "."]

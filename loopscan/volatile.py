@@ -28,32 +28,41 @@ FIELDS: Final = frozenset(
 )
 """Names (lower case) of JSON fields that say when, how fast or under which delivery a result came."""
 
-_UUID = r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"
-_TIME = (
+_UUID: Final = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
+_TIME: Final = re.compile(
     r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?"
     r"|(?<![\d:])\d{2}:\d{2}:\d{2}(?:[.,]\d+)?(?![\d:])"
 )
-_ADDRESS = r"\b0x[0-9a-fA-F]{4,16}\b"
-_TEMP = r"(?:/private)?/(?:tmp|var/tmp|var/folders/[^/\s\"']+/[^/\s\"']+/T)/[^\s\"'<>:,;)\]]+|\btmp[a-z0-9_]{8}\b"
-_NAMED = (
+_ADDRESS: Final = re.compile(r"\b0x[0-9a-fA-F]{4,16}\b")
+_TEMP: Final = re.compile(
+    r"(?:/private)?/(?:tmp|var/tmp|var/folders/[^/\s\"']+/[^/\s\"']+/T)/[^\s\"'<>:,;)\]]+|\btmp[a-z0-9_]{8}\b"
+)
+_NAMED: Final = re.compile(
     r"\b(?:(?:request|trace|span|correlation|message|delivery|event|session|statement|query|execution|invocation)"
     r"[_-]?[iI][dD]|pid|ref)[\"']?\s?[=:]\s?[\"']?[\w-]+"
 )
-TOKENS: Final = re.compile(
-    f"(?P<uuid>{_UUID})|(?P<time>{_TIME})|(?P<address>{_ADDRESS})|(?P<temp>{_TEMP})|(?P<named>{_NAMED})"
-)
-"""Tokens of text whose type says that they are fresh each time."""
+_HAS_UUID: Final = re.compile(r"-[0-9a-fA-F]{4}-").search
+_HAS_TIME: Final = re.compile(r":\d\d").search
+_NAMES: Final = ("id=", "id:", "Id=", "Id:", "ID=", "ID:", 'id"', "id'", "id =", "id :", "ref=", "ref:")
+"""Cheap signs that a text may hold such a token; the patterns themselves are slow."""
 
 _DEEPEST: Final = 100
 """Levels of a result that are looked at; no result is nested so deeply but by mischief."""
-_SIGNS: Final = ("-", ":", "0x", "tmp", "/var/folders/", "id=", "ref=")
 
 
 def stable_text(text: str) -> str:
-    """Text with every volatile token replaced by the name of its type."""
-    if not any(sign in text for sign in _SIGNS):
-        return text
-    return TOKENS.sub(lambda m: f"<{m.lastgroup}>", text)
+    """Text with every volatile token (its type says that it is fresh each time) replaced by the name of its type."""
+    if "-" in text and _HAS_UUID(text):
+        text = _UUID.sub("<uuid>", text)
+    if ":" in text and _HAS_TIME(text):
+        text = _TIME.sub("<time>", text)
+    if "0x" in text:
+        text = _ADDRESS.sub("<address>", text)
+    if "tmp" in text or "/var/folders/" in text:
+        text = _TEMP.sub("<temp>", text)
+    if ("=" in text or ":" in text) and any(name in text for name in _NAMES):
+        text = _NAMED.sub("<named>", text)
+    return text
 
 
 def stable(value: JSON, depth: int = 0) -> JSON:

@@ -20,7 +20,7 @@ _FAULTS: Final = tuple(
     "overloaded|killed|not installed|no replacement".split("|")
 )
 _NO: Final = ("0", "no", "without", "zero")
-_CODE: Final = re.compile(r"\bE[A-Z]{5,}\b")
+_CODE: Final = re.compile(r"E[A-Z]{5,}\b")
 _EXIT: Final = re.compile(
     r"(?:exit[_ ]?(?:code|status)|returncode|exited? with(?: code| status)?|\[exit)\W{0,3}(-?\d+)"
 )
@@ -65,7 +65,10 @@ def failing(text: str) -> bool:
         return status[1] != "0"
     if _SILENT.search(low) is not None:
         return False
-    return any(fault in low and _stands(fault, low) for fault in _FAULTS) or _CODE.search(part) is not None
+    if any(fault in low and _stands(fault, low) for fault in _FAULTS):
+        return True
+    code = _CODE.search(part)
+    return code is not None and not part[code.start() - 1 : code.start()].isalnum()
 
 
 def _stands(fault: str, text: str) -> bool:

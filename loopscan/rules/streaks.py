@@ -25,10 +25,10 @@ GAP: Final = 8
 _LONG: Final = 20_000
 _SHORT: Final = 300
 _PROSE: Final = 3000
-_LISTED: Final = 2000
+LISTED: Final = 600
+"""The longest list whose order is looked through."""
 _FIRST: Final = 40
-_NO_WORDS: Final = dict.fromkeys(map(ord, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"))
-"""What is left is the skeleton of a text; texts that differ in numbers and random words have one skeleton."""
+_WORDS: Final = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
 
 
 @dataclass(slots=True)
@@ -123,7 +123,12 @@ class Trail:
             streak.like = min(streak.like, like)
             streak.pause = max(streak.pause, turn - before.turn - 1)
         self.streak = streak
-        _join(streak, point, like, kin, run)
+        if like == NUMBERS:
+            if not streak.numbered:
+                streak.numbered, streak.series = True, [_numbers(before, run)]
+            streak.series.append(_numbers(point, run))
+            del streak.series[:-20]
+        _join(streak, before, point, kin, run)
         return streak
 
 
@@ -141,11 +146,11 @@ def may_be_alike(before: Call, call: Call) -> bool:
         return True
     if -24 <= one - other <= 24:
         if first[:8] == second[:8] or first[-10:] == second[-10:]:
-            if first.translate(_NO_WORDS) == second.translate(_NO_WORDS):
+            if _skeleton(first) == _skeleton(second):
                 return True
             if one < _SHORT and other < _SHORT and first[:1] not in ("{", "["):
                 return True
-        if one == other < _LISTED and second.partition("\n")[0] in first:
+        if one == other < LISTED and second.partition("\n")[0] in first:
             return sorted(first.splitlines()) == sorted(second.splitlines())
     elif one < _SHORT and other < _SHORT and (first[:8] == second[:8] or first[-10:] == second[-10:]):
         return first[:1] not in ("{", "[")
@@ -177,11 +182,10 @@ def _started(tool: str, like: int, start: Point, run: Run) -> Streak:
     streak.idents.add(start.ident)
     streak.looks += run.reads(start.call)
     streak.shared = frozenset(start.said or ())
-    streak.series.append(_numbers(start, run))
     return streak
 
 
-def _join(streak: Streak, point: Point, like: int, kin: int, run: Run) -> None:
+def _join(streak: Streak, before: Point, point: Point, kin: int, run: Run) -> None:
     if len(streak.turns) < 4:
         streak.turns.append(point.turn)
     streak.last = point.turn
@@ -190,12 +194,9 @@ def _join(streak: Streak, point: Point, like: int, kin: int, run: Run) -> None:
         streak.idents.add(point.ident)
     streak.same_words += kin == wording.SAME_WORDS
     streak.reworded += kin == wording.REWORDED
-    streak.numbered |= like == NUMBERS
-    streak.exact = streak.exact and point.plain(run) == streak.start.plain(run)
+    streak.exact = streak.exact and (before.call.result == point.call.result or before.plain(run) == point.plain(run))
     streak.looks += run.reads(point.call)
     streak.shared &= frozenset(point.said or ())
-    streak.series.append(_numbers(point, run))
-    del streak.series[:-20]
 
 
 def _numbers(point: Point, run: Run) -> list[float]:
@@ -209,7 +210,8 @@ def _numbers(point: Point, run: Run) -> list[float]:
 def alike(before: Point, point: Point, run: Run) -> tuple[int, int]:
     """How two calls of a tool are alike in their outcome (0 = not), and the kinship of their arguments."""
     same_action = before.ident == point.ident and point.ident is not None
-    first, second = before.plain(run), point.plain(run)
+    equal = before.call.result == point.call.result
+    first, second = ("", "") if equal else (before.plain(run), point.plain(run))
     if first == second:
         return EQUAL, wording.SAME_WORDS if same_action else wording.kin(before.said, point.said)
     if len(first) > _LONG or len(second) > _LONG:
@@ -244,8 +246,12 @@ def _one_fault(first: str, second: str) -> bool:
 
 
 def _one_skeleton(first: str, second: str) -> bool:
-    a, b = first.translate(_NO_WORDS), second.translate(_NO_WORDS)
-    return a == b or "base64," in first
+    return _skeleton(first) == _skeleton(second) or "base64," in first
+
+
+def _skeleton(text: str) -> bytes:
+    """What stands between the words; texts that differ in numbers and random words have one skeleton."""
+    return text.encode("utf-8", "surrogatepass").translate(None, _WORDS)
 
 
 def _answers_reworded(before: Point, point: Point, run: Run) -> bool:

@@ -17,7 +17,7 @@ from loopscan.key import Action, Keyer
 from loopscan.model import JSON, MISSING, Call
 from loopscan.rules import Rulebook, tools
 from loopscan.rules.base import Book
-from loopscan.rules.streaks import Point, Streak, Trail, may_be_alike
+from loopscan.rules.streaks import LISTED, Point, Trail, may_be_alike
 from loopscan.spelling import PATHS
 
 TOOLS: Final = 16
@@ -66,35 +66,36 @@ class Watch:
         if what is None:
             what = tools.kind(name)
         if seen is not None:
-            last = self._trails.get(name)
-            if type(last) is Seen:
-                # the first test of `may_be_alike`, here because nearly every turn ends at it
-                first, second = last.action.calls[0].result, call.result
-                if (
-                    what
-                    and type(first) is str is type(second)
-                    and first[:8] != second[:8]
-                    and first[-10:] != second[-10:]
-                    and len(first) != len(second)
-                ):
-                    self._trails[name] = seen
-                else:
-                    self._alike(name, last, call, seen)
-            else:
-                self._alike(name, last, call, seen)
+            self._compare_with_last(name, what, call, seen)
         if what & tools.SHELL:
             self._shell(call, action, seen)
         elif what and type(args) is dict and not PATHS.isdisjoint(args):
             self._file(what, args, action)
 
-    def _alike(self, name: str, last: Seen | Trail | None, call: Call, seen: Seen) -> Streak | None:
+    def _compare_with_last(self, name: str, what: int, call: Call, seen: Seen) -> None:
+        last = self._trails.get(name)
+        if type(last) is Seen:
+            # the first test of `may_be_alike`, here because nearly every turn ends at it
+            first, second = last.action.calls[0].result, call.result
+            if (
+                what
+                and type(first) is str is type(second)
+                and first[:8] != second[:8]
+                and first[-10:] != second[-10:]
+                and (len(first) != len(second) or len(first) >= LISTED)
+            ):
+                self._trails[name] = seen
+                return
+        self._alike(name, last, call, seen)
+
+    def _alike(self, name: str, last: Seen | Trail | None, call: Call, seen: Seen) -> None:
         """Compare a call with the one before of its tool, and tell the rules of a streak."""
         before = last.point.call if isinstance(last, Trail) else last.action.calls[0] if last is not None else None
         if before is None or not may_be_alike(before, call):
             self._trails[name] = seen
             if last is None and len(self._trails) > TOOLS:
                 del self._trails[next(iter(self._trails))]
-            return None
+            return
         if isinstance(last, Seen):
             last = self._trails[name] = Trail(name, Point(last.turn, before, last.action.ident))
         assert last is not None
@@ -102,7 +103,6 @@ class Watch:
         if streak is not None and streak.count > self._known(call.name, name):
             for rule in self.rules.streak:
                 self._of(rule).streak(streak, seen.action, self)
-        return streak
 
     def _known(self, tool: str, name: str) -> int:
         """Calls in a shell's own streak, which a streak of one of its commands is part of; 0 for the shell itself."""
@@ -113,8 +113,7 @@ class Watch:
         line = tools.command(action.args)
         if line:
             if seen is not None:
-                name = tools.label(call.name, line)
-                self._alike(name, self._trails.get(name), call, seen)
+                self._compare_with_last(tools.label(call.name, line), tools.SHELL, call, seen)
             for rule in self.rules.shell:
                 self._of(rule).shell(line, action, self)
 
@@ -137,8 +136,9 @@ class Watch:
             if self.blind is None:
                 self.blind = Blind()
             call, same = seen.action.calls[0], seen.keyed(self.keyer) == before.keyed(self.keyer)
-            old = None if same else self.value(before.action.calls[0])
-            self.blind.pair(call.name, old, None if same else self.value(call), same)
+            near = not same and may_be_alike(before.action.calls[0], call)
+            old, new = (self.value(before.action.calls[0]), self.value(call)) if near else (None, None)
+            self.blind.pair(call.name, old, new, same)
 
     def _of(self, rule: type) -> Any:
         mine = self._live.get(rule)
