@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from loopscan import Settings, audit
 from loopscan.prices import from_options
@@ -97,3 +100,34 @@ def test_every_audit_ends_with_it(tmp_path: Path) -> None:
 def test_figures_add_keys_and_rename_none() -> None:
     report = audit(SAMPLES / "loopscan", prices=from_options(3, 15))
     assert not set(figures(report)) & set(report.totals())
+
+
+SPIN = {
+    "run_id": "spin",
+    "model": "claude-sonnet-4-5",
+    "name": "poll",
+    "args": {"job": 7},
+    "result": "still running " * 9,
+}
+
+
+@pytest.mark.parametrize("form", ["table", "markdown"])
+@pytest.mark.parametrize("prices", [("--p-in", "3", "--p-out", "15"), ()], ids=["flags", "table"])
+def test_every_figure_that_is_an_estimate_is_marked(tmp_path: Path, form: str, prices: tuple[str, ...]) -> None:
+    log = native(tmp_path / "t.jsonl", *[SPIN] * 6)
+    text = loopscan("audit", str(log), *prices, "-f", form).stdout
+    figures = re.findall(r"(?<![\w,])(.?)\$\d", text.replace("\\~", "~"))
+    assert len(figures) > 8
+    assert set(figures) == {"~"}
+
+
+def test_tokens_that_are_estimates_are_marked_and_add_up(tmp_path: Path) -> None:
+    log = native(tmp_path / "t.jsonl", *[SPIN | {"model": "nobody-knows"}] * 6)
+    row, total = re.findall(r"(\S+) tokens", loopscan("audit", str(log)).stdout)
+    assert row == total
+    assert row.startswith("~")
+
+
+def test_no_exit_fired_anywhere(tmp_path: Path) -> None:
+    log = native(tmp_path / "t.jsonl", {"run_id": "a", "text": "hello"})
+    assert "\nfirst exit: none in 1\n" in loopscan("audit", str(log)).stdout

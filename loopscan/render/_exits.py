@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from loopscan.render._grid import Column, Grid
+from loopscan.render._money import mark
 from loopscan.render._text import clean, money, plural
 from loopscan.report import RunReport
 
@@ -25,12 +26,12 @@ def exit_grid(run: RunReport, width: int | None) -> Grid:
     columns = [Column(run_name(run, width), least=8), Column("exit"), Column("turn", right=True),
                Column("paid", right=True), Column("cost", right=True), Column("would have saved"),
                Column("closing", right=True), Column("", least=8)]  # fmt: skip
-    grid = Grid(columns, gap=1 if narrow else 2)
+    grid, about = Grid(columns, gap=1 if narrow else 2), mark(run)
     for i, fired in enumerate(run.exits):
-        cost = money(None if run.unpriced else fired.usd)
-        turns, price = plural(fired.saved_turns, "turn"), "" if run.unpriced else money(fired.saved_usd)
+        cost = money(None) if run.unpriced else about + money(fired.usd)
+        turns, price = plural(fired.saved_turns, "turn"), "" if run.unpriced else about + money(fired.saved_usd)
         saved = "-" if not fired.saved_turns else (price or turns) if narrow else f"{turns}  {price}".rstrip()
-        closing = "-" if fired.closing_usd is None else money(fired.closing_usd)
+        closing = "-" if fired.closing_usd is None else about + money(fired.closing_usd)
         notes = ["<- first"] if i == 0 else []
         notes += ["stops a healthy run"] if fired.false_stop else []
         row = ["", fired.exit, f"{fired.turn:,}", f"{fired.paid_sends:,}", cost, saved, closing, ", ".join(notes)]

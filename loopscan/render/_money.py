@@ -25,12 +25,16 @@ def amount(usd: int) -> str:
     return money(usd) if 0 < abs(usd) < 10**10 else cents(usd)
 
 
+def mark(*runs: RunReport) -> str:
+    """`~` before a figure that was not measured in all of these runs."""
+    return "~" if any(source != "recorded" for run in runs for source in run.spent.usage_sources) else ""
+
+
 def cost_cell(run: RunReport, narrow: bool = False) -> str:
     """What a run cost: `~` where it was not measured; in brackets with output placeholders estimated (not narrow)."""
-    mark = "~" if any(source != "recorded" for source in run.spent.usage_sources) else ""
     more = 0 if narrow else run.money.guessed.more_usd
     est = f" (~{amount(run.usd + more)})" if more and amount(run.usd + more) != amount(run.usd) else ""
-    return f"{mark}{amount(run.usd)}{est}"
+    return f"{mark(run)}{amount(run.usd)}{est}"
 
 
 def _bills(runs: list[RunReport]) -> list[Bill]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loopscan.auto import AUTO_RUNS, healthy
-from loopscan.render._money import amount, money_lines
+from loopscan.render._money import amount, mark, money_lines
 from loopscan.render._text import cents, clean, money, plural, short
 from loopscan.report import Report
 from loopscan.summary import Suggested, stuck_tools, suggested
@@ -22,15 +22,17 @@ def summary(report: Report) -> list[str]:
         return ["no run found", *left_out(report)]
     verdicts = _counts(totals["verdicts"], skip="clean") or "no repetition"
     line = f"{plural(len(runs), 'run')}: {_counts(totals['states'])} · {verdicts}"
+    about = mark(*runs)
     if totals["usd"] is None:
-        tokens = short(totals["input_tokens"] + totals["output_tokens"])
-        line += f" · {tokens} tokens, unpriced (give --p-in and --p-out)"
+        tokens = sum(r.tokens for r in runs)
+        line += f" · {f'{about}{short(tokens)} tokens, ' if tokens else ''}unpriced (give --p-in and --p-out)"
     else:
         usd, wasted = sum(r.usd for r in runs), sum(r.wasted.usd for r in runs)
         waiting = sum(r.waiting.usd for r in runs)
-        line += f" · {cents(usd)}, of it {cents(wasted)} wasted, {cents(waiting)} spent waiting"
+        line += f" · {about}{cents(usd)}, of it {about}{cents(wasted)} wasted, {about}{cents(waiting)} spent waiting"
     exits = totals["first_exits"]
-    fired = f"first exit: {_counts(exits)}; none in {len(runs) - sum(exits.values()):,}"
+    counted = [_counts(exits)] if exits else []
+    fired = "first exit: " + "; ".join([*counted, f"none in {len(runs) - sum(exits.values()):,}"])
     unseen = f"{totals['blind']:,} blind, {plural(totals['unpriced_sends'], 'unpriced send')}, "
     unseen += f"{plural(report.skipped.total, 'skipped record')}"
     lines = [line, fired, caps_line(report), _suggestion(report), *_stuck(report), unseen]
@@ -60,7 +62,7 @@ def _stuck(report: Report) -> list[str]:
         return []
     shown = [
         f"{clean(t.name, 40)} ({plural(t.runs, 'run')}, {plural(t.turns, 'turn')}"
-        f"{f', {amount(t.usd)}' if t.usd else ''})"
+        f"{f', {mark(*report.runs)}{amount(t.usd)}' if t.usd else ''})"
         for t in tools[:_TOOLS]
     ]
     more = f" and {len(tools) - _TOOLS} more" if len(tools) > _TOOLS else ""

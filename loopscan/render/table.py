@@ -9,7 +9,7 @@ from loopscan.episodes import Episode
 from loopscan.render import Options
 from loopscan.render._exits import exit_grid, run_name
 from loopscan.render._grid import Column, Grid
-from loopscan.render._money import amount, cost_cell
+from loopscan.render._money import amount, cost_cell, mark
 from loopscan.render._summary import summary
 from loopscan.render._text import clean, folded, plural, short
 from loopscan.report import Report, RunReport
@@ -107,15 +107,15 @@ def wasted_of(run: RunReport, narrow: bool = False) -> str:
     if not waste.turns:
         return "-"
     if narrow:
-        return plural(waste.turns, "turn") if run.unpriced else amount(waste.usd)
-    price = "" if run.unpriced else f" {amount(waste.usd)}"
+        return plural(waste.turns, "turn") if run.unpriced else f"{mark(run)}{amount(waste.usd)}"
+    price = "" if run.unpriced else f" {mark(run)}{amount(waste.usd)}"
     return f"{plural(waste.turns, 'turn')}{price}{word}"
 
 
 def cost_of(run: RunReport, narrow: bool = False) -> str:
     """Dollars of the run, tokens where it is unpriced."""
     if run.unpriced or not run.spent.sends:
-        return f"{short(run.tokens)} tokens" if run.tokens else "-"
+        return f"{mark(run)}{short(run.tokens)} tokens" if run.tokens else "-"
     times = f"  {run.times_normal:,.0f}x normal" if run.times_normal and run.times_normal >= 10 and not narrow else ""
     below = run.children.priced_usd if run.children and not narrow else None
     more = f" + {amount(below)} in {plural(run.children.runs, 'sub-agent')}" if below and run.children else ""
