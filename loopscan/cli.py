@@ -10,6 +10,7 @@ import typer
 
 from loopscan import cli_options as o
 from loopscan.cli_given import Given, gathered
+from loopscan.cli_one import show
 from loopscan.cli_weekly import history, replay
 from loopscan.errors import LoopscanError
 from loopscan.stop import STOP
@@ -179,6 +180,7 @@ def cost(
 
 app.command()(history)
 app.command()(replay)
+app.command()(show)
 
 
 @app.command()

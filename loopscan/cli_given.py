@@ -65,6 +65,8 @@ class Given:
     summary: int = 2_000
     no_progress: int = 3
     normal: int = 6
+    run: str = ""
+    all: bool = False
     tools: dict[str, ToolSettings] = field(default_factory=dict)
     from_: str | None = field(default=None)
 

@@ -76,6 +76,11 @@ Paths = Annotated[
     list[str] | None,
     typer.Argument(help="Files, globs, folders, or - for standard input.", metavar="[PATH]...", show_default=False),
 ]
+RunId = Annotated[
+    str,
+    typer.Argument(help="A run id as reported, or a part of it that fits one run.", metavar="RUN", show_default=False),
+]
+All = Annotated[bool, _opt("--all", help="Show every turn, not only those around what repeats.")]
 Window = Annotated[int, _opt("--window", help="Turns the detector looks back (20).", min=1)]
 Copies = Annotated[int, _opt("--copies", help="Copies of a block that count as repetition (2).", min=2)]
 Exact = Annotated[bool, _opt("--exact", help="Compare turns literally: strip, parse and drop nothing.")]
