@@ -10,7 +10,7 @@ from loopscan.fit import Fit
 from loopscan.render import Options
 from loopscan.render._exits import exit_grid, run_name
 from loopscan.render._grid import Column, Grid
-from loopscan.render._money import amount, cost_cell, money_lines
+from loopscan.render._money import amount, cost_cell, mark, money_lines
 from loopscan.render._summary import caps_line, left_out
 from loopscan.render._text import cents, clean, plural, short
 from loopscan.render.table import ranked, worst_runs
@@ -72,12 +72,12 @@ def _runs(runs: list[RunReport], width: int | None) -> Grid:
     grid = Grid(columns, gap=1 if narrow else 2)
     for run in runs:
         line, found = total(run.money.bills), fitted(run)
-        usd = line.priced_usd
+        usd, about = line.priced_usd, mark(run)
         row = [run_name(run, width), f"{run.spent.sends:,}", _cost(run, narrow)]
-        row += [] if narrow else [_part(usd, line.classes[name]) for name in _TITLES]
-        row += [_uncached(line), _line(found), "-" if found is None else f"{found.r2:.2f}"]
+        row += [] if narrow else [_part(usd, line.classes[name], about) for name in _TITLES]
+        row += [_uncached(line, about), _line(found), "-" if found is None else f"{found.r2:.2f}"]
         row += [] if narrow else [f"{len(found.breaks):,}" if found and found.breaks else "-"]
-        row.append(_part(usd, run.wasted.usd))
+        row.append(_part(usd, run.wasted.usd, about))
         row += [_first(run)] if wide else []
         grid.add(row)
     return grid
@@ -91,16 +91,16 @@ def _cost(run: RunReport, narrow: bool) -> str:
     return cost_cell(run, narrow)
 
 
-def _part(known: int | None, usd: int) -> str:
-    return amount(usd) if known is not None and usd else "-"
+def _part(known: int | None, usd: int, about: str) -> str:
+    return about + amount(usd) if known is not None and usd else "-"
 
 
-def _uncached(line: Line) -> str:
+def _uncached(line: Line, about: str = "") -> str:
     """What the same sends would have cost without a cache, and how many times as much that is."""
     usd = line.priced_usd
     if not usd:
         return "-"
-    return f"{amount(line.uncached)} ({line.uncached / usd:.1f}x)"
+    return f"{about}{amount(line.uncached)} ({line.uncached / usd:.1f}x)"
 
 
 def _line(found: Fit | None) -> str:
@@ -114,7 +114,7 @@ def _first(run: RunReport) -> str:
     first = run.first_exit
     if first is None:
         return "-"
-    saved = "" if run.unpriced or not first.saved_usd else f" {amount(first.saved_usd)}"
+    saved = "" if run.unpriced or not first.saved_usd else f" {mark(run)}{amount(first.saved_usd)}"
     return f"{first.exit} @ {first.turn}{saved}{' (healthy)' if first.false_stop else ''}"
 
 
@@ -168,8 +168,10 @@ def _summary(report: Report) -> list[str]:
         for name, title in _TITLES.items()
         if line.classes[name] and (whole := sum(line.classes.values()))
     ]
-    lost = sum(run.wasted.usd for run in runs)
-    lines = [f"{head}{cents(line.usd)}, of it {cents(lost)} wasted; without cache {_uncached(line)}"]
+    lost, about = sum(run.wasted.usd for run in runs), mark(*runs)
+    lines = [
+        f"{head}{about}{cents(line.usd)}, of it {about}{cents(lost)} wasted; without cache {_uncached(line, about)}"
+    ]
     if parts:
         lines.append(f"list price by class: {', '.join(parts)}")
     again, grown = sum(r.wasted.history_tokens for r in runs), sum(r.wasted.own_growth_tokens for r in runs)
