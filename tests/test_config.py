@@ -80,7 +80,7 @@ def test_maps_and_tools(tmp_path: Path) -> None:
 
 REFUSED = {
     "a typo": ("windwo = 3", "unknown key 'windwo': did you mean 'window'?"),
-    "nothing like it": ("xyzzy = 3", "unknown key 'xyzzy': known are base"),
+    "nothing like it": ("xyzzy = 3", "unknown key 'xyzzy': known are all, base"),
     "a path is no option": ('paths = ["logs"]', "unknown key 'paths'"),
     "no number": ('window = "wide"', "window: 'wide' is not a valid int"),
     "half a turn": ("window = 2.5", "window: '2.5' is not a valid int"),

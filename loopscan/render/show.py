@@ -8,7 +8,7 @@ from loopscan.episodes import Episode
 from loopscan.recall import Said
 from loopscan.render import Options
 from loopscan.render._grid import Column, Grid, cells
-from loopscan.render._money import amount, cost_cell
+from loopscan.render._money import amount, cost_cell, mark
 from loopscan.render._text import clean, folded, money, plural, short
 from loopscan.render.table import block_names
 from loopscan.report import Fired, RunReport, iso
@@ -77,7 +77,7 @@ def _saved(fired: Fired, run: RunReport) -> str:
 
 
 def _price(usd: int, run: RunReport) -> str:
-    return "" if run.unpriced else f", {amount(usd)}"
+    return "" if run.unpriced else f", {mark(run)}{amount(usd)}"
 
 
 class _Turns:
@@ -90,7 +90,7 @@ class _Turns:
         self.marks = {s.turn: _marks(view, s) for s in view.steps}
         self.costs = {s.turn: self._cost(s.turn, s.turn) for s in view.steps}
         self.gaps = {last + 1: (first, last) for first, last in view.left_out()}
-        self.titles = ["turn", "loop", "tokens" if self.run.unpriced else "cost"]
+        self.titles = ["turn", "loop", f"{mark(self.run)}{'tokens' if self.run.unpriced else 'cost'}"]
         self.room = None if options.width is None else max(20, options.width - self._taken())
 
     def _taken(self) -> int:
@@ -177,8 +177,11 @@ class _Turns:
             return [brief if fits else f"  → {fault.replace(':', ',')}{again}"]
         if said.before is not None and said.changes:
             than = f"turn {said.before:,}" if said.before < turn else "the one above"
-            lines = [f"  → {fault}other result than {than}:"]
-            return lines + [p for c in said.changes for p in _wrapped(f"      {clean(c)}", self.room, 2)]
+            line = f"  → {fault}other result than {than}:"
+            brief = f"{line} {clean(said.changes[0])}"
+            if len(said.changes) == 1 and (self.room is None or cells(brief) <= self.room):
+                return [brief]
+            return [line] + [p for c in said.changes for p in _wrapped(f"      {clean(c)}", self.room, 2)]
         return _wrapped(f"  → {fault}{text}", self.room, _RESULT)
 
     def _cost(self, first: int, last: int) -> str:
