@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from loopscan.key import Action
+from loopscan.rules import outcome
 from loopscan.rules.base import Rule, Run
 from loopscan.rules.streaks import WORDS, Streak
 
@@ -14,7 +15,8 @@ COPIES: Final = 3
 class Drift(Rule):
     """Calls of one tool in a row whose arguments hold the same words, and whose results are equal but for numbers.
 
-    From three copies on, dated at the second. Not where a number of the results moves one way all the time.
+    From three copies on, dated at the second. Not where a number of the results moves one way all the time; where the
+    result only says that it worked, a list that says "done" once more is progress.
     """
 
     NAME = "drift"
@@ -30,6 +32,7 @@ class Drift(Rule):
         elif (
             streak.same_words >= COPIES - 1
             and streak.same_words == streak.count - 1
+            and (streak.same_counts == streak.same_words or not outcome.worked(run.plain(action.calls[0])))
             and len(streak.idents) > 1
             and streak.dense(COPIES)
             and not (streak.moving and not action.error)

@@ -40,8 +40,16 @@ class LongCycle(Rule):
         if episode is not None:
             self.extend(run, episode)
         elif length == period:
-            block = [b.action for t in range(seen.turn - period + 1, seen.turn + 1) if (b := run.detector.at(t))]
+            turns = [b for t in range(seen.turn - period + 1, seen.turn + 1) if (b := run.detector.at(t))]
+            if _shorter([rough(b, run) for b in turns]):
+                return  # numbers told the short cycle's copies apart: it is no long one
+            block = [b.action for b in turns]
             self.open(
                 run, block, turn=seen.turn, first=seen.turn - 2 * period + 1, loop=loop, period=period,
                 idents=[i for a in block for i in a.idents], error=any(a.error for a in block),
             )  # fmt: skip
+
+
+def _shorter(keys: list[int]) -> bool:
+    """Whether a block is itself a shorter block played over."""
+    return any(keys[q:] == keys[:-q] for q in range(1, len(keys) // 2 + 1))

@@ -127,6 +127,8 @@ _FILE: Final = re.compile(r"[A-Za-z].*[/\\]|[/\\].*[A-Za-z]|\.[A-Za-z][A-Za-z0-9
 _NAMED: Final = re.compile(r"[\w./\\~-]*\d[\w./\\~-]*")
 _HEX: Final = frozenset("0123456789abcdef")
 _LONG_WORD: Final = 60
+_PRECISE: Final = 15
+"""Digits of a number that are looked at."""
 
 
 def _words_with_digits(text: str) -> Iterator[tuple[int, int]]:
@@ -193,9 +195,9 @@ def numbers(text: str, said: frozenset[float] = frozenset()) -> list[float]:
         word = text[start:end]
         if not _random(word) and _EPOCH.fullmatch(word) is None:
             if text[start - 1 : start] == "." and found and text[start - 2 : start - 1].isdigit():
-                found[-1] = float(f"{found[-1]:.0f}.{_DIGITS.findall(word)[0]}")
+                found[-1] += float(f"0.{_DIGITS.findall(word)[0][:_PRECISE]}")
             else:
-                found += map(float, _DIGITS.findall(word))
+                found += (float(digits[:_PRECISE]) for digits in _DIGITS.findall(word))
     return [n for n in found if n not in said] if said else found
 
 

@@ -80,6 +80,7 @@ class Streak:
     last: int = 0
     pause: int = 0
     same_words: int = 0
+    same_counts: int = 0
     reworded: int = 0
     recent: deque[int] = field(default_factory=lambda: deque(maxlen=8))
     idents: set[int | None] = field(default_factory=set)
@@ -192,7 +193,8 @@ def _join(streak: Streak, before: Point, point: Point, kin: int, run: Run) -> No
     streak.recent.append(point.turn)
     if len(streak.idents) < 9:
         streak.idents.add(point.ident)
-    streak.same_words += kin == wording.SAME_WORDS
+    streak.same_words += kin >= wording.SAME_WORDS
+    streak.same_counts += kin == wording.SAME_COUNTS
     streak.reworded += kin == wording.REWORDED
     streak.exact = streak.exact and (before.call.result == point.call.result or before.plain(run) == point.plain(run))
     streak.looks += run.reads(point.call)
@@ -213,22 +215,22 @@ def alike(before: Point, point: Point, run: Run) -> tuple[int, int]:
     equal = before.call.result == point.call.result
     first, second = ("", "") if equal else (before.plain(run), point.plain(run))
     if first == second:
-        return EQUAL, wording.SAME_WORDS if same_action else wording.kin(before.said, point.said)
+        return EQUAL, wording.SAME_COUNTS if same_action else wording.kin(before.said, point.said)
     if len(first) > _LONG or len(second) > _LONG:
         return 0, 0
     one_mask = _one_skeleton(first, second) and outcome.masked(first) == outcome.masked(second)
     if one_mask and (point.call.error or outcome.failing(second)):
-        return EQUAL, wording.SAME_WORDS if same_action else wording.kin(before.said, point.said)
+        return EQUAL, wording.SAME_COUNTS if same_action else wording.kin(before.said, point.said)
     if _one_fault(first, second):
-        return EQUAL, wording.SAME_WORDS if same_action else wording.kin(before.said, point.said)
+        return EQUAL, wording.SAME_COUNTS if same_action else wording.kin(before.said, point.said)
     if same_action or tools.kind(point.call.name) & (tools.WRITES | tools.SENDS):
         return 0, 0
     kin = wording.kin(before.said, point.said)
-    if one_mask and kin == wording.SAME_WORDS and not outcome.names_files_apart(first, second):
+    if one_mask and kin >= wording.SAME_WORDS and not outcome.names_files_apart(first, second):
         return NUMBERS, kin
     if sorted(first.splitlines()) == sorted(second.splitlines()):
         return EQUAL, kin
-    if kin == wording.SAME_WORDS and set(wording.words(first)) == set(wording.words(second)):
+    if kin >= wording.SAME_WORDS and set(wording.words(first)) == set(wording.words(second)):
         return EQUAL, kin
     if outcome.failing(first) and outcome.failing(second):
         first, second = outcome.masked(first, True), outcome.masked(second, True)

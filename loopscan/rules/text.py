@@ -11,6 +11,7 @@ from loopscan.rules.base import Rule, Run
 
 COPIES: Final = 4
 _SHORT: Final = 16
+_ANNOUNCED: Final = 40
 _LONG: Final = 2000
 
 _INTENT: Final = re.compile(
@@ -48,12 +49,13 @@ class Text(Rule):
             self._last = 0
             return
         content, polite = wording.content(text), _polite(text)
+        intent = "?" not in text and len(text.split()) <= _ANNOUNCED and _INTENT.search(text) is not None
         near = wording.close(self._content, content) or (
-            bool(self._content & content) and bool(_INTENT.search(text)) and self._kind == "intent"
+            intent and self._kind == "intent" and len(self._content & content) > 1
         )
         if run.turn - self._last != 1 or not (near or (polite and self._kind == "polite")):
             self._turns = []
-        self._kind = "polite" if polite else "intent" if _INTENT.search(text) else ""
+        self._kind = "polite" if polite else "intent" if intent else ""
         self._content, self._last = content, run.turn
         self._turns.append(run.turn)
         loop = hash(("text", self._turns[0]))

@@ -46,6 +46,7 @@ _LOOKS: Final = frozenset(
 _GIT_LOOKS: Final = frozenset(
     "status log diff show branch ls-files grep rev-parse blame remote describe reflog".split()
 )
+_SCRIPT: Final = 2000
 _IDLE: Final = frozenset(("echo", "printf", "true", ":", "#"))
 _EDITORS: Final = frozenset("edit insert append create str_replace submit".split())
 
@@ -145,8 +146,8 @@ def _verbs(line: str) -> list[tuple[str, str]]:
 
 
 def only_looks(line: str) -> bool:
-    """Whether a command line changes nothing, as far as its words tell."""
-    if re.search(r"(?<![0-9&])>(?!&|\s*/dev/null)", line):
+    """Whether a command line changes nothing, as far as its words tell; a long one is a script."""
+    if len(line) > _SCRIPT or re.search(r"(?<![0-9&])>(?!&|\s*/dev/null)", line):
         return False
     for verb, rest in _verbs(line):
         if verb not in _LOOKS:
@@ -162,7 +163,7 @@ def only_looks(line: str) -> bool:
 
 def says_only(line: str) -> bool:
     """Whether a command line does nothing but say something (`echo`, `true`, `:`)."""
-    if ">" in line or "$(" in line or "`" in line or "$" in line:
+    if len(line) > _SCRIPT or ">" in line or "$(" in line or "`" in line or "$" in line:
         return False
     verbs = _verbs(line)
     return all(verb in _IDLE or verb.startswith("#") for verb, _ in verbs)

@@ -10,6 +10,8 @@ from loopscan.decode import embedded
 from loopscan.model import JSON
 
 _WORD: Final = re.compile(r"\w+")
+_PART: Final = re.compile(r"[\w./:@~-]+")
+"""A word of an argument; a path or an address is one."""
 _MOST: Final = 4000
 _ARGUMENTS: Final = 1500
 _NO_WORDS: Final = frozenset(("true", "false", "null", "none"))
@@ -64,16 +66,17 @@ def said(args: JSON) -> tuple[str, ...] | None:
         size += len(leaf)
         if size > _ARGUMENTS:
             return None
-        found += _WORD.findall(leaf.lower())
+        found += [w for part in _PART.findall(leaf.lower()) if (w := part.strip("./:-~"))]
     return tuple(found)
 
 
+SAME_COUNTS: Final = 3
 SAME_WORDS: Final = 2
 REWORDED: Final = 1
 
 
 def kin(first: tuple[str, ...] | None, second: tuple[str, ...] | None) -> int:
-    """`SAME_WORDS` (order, copies, punctuation and flags apart), `REWORDED`, or 0 for other things.
+    """`SAME_COUNTS` (order, punctuation and flags apart), `SAME_WORDS` (copies too), `REWORDED`, or 0 for other things.
 
     One word in the place of another is no rewording: that is how a batch goes through its items.
     """
@@ -81,7 +84,8 @@ def kin(first: tuple[str, ...] | None, second: tuple[str, ...] | None) -> int:
         return 0
     a, b = set(first) - _NO_WORDS, set(second) - _NO_WORDS
     if a == b:
-        return SAME_WORDS
+        counts = (sorted(w for w in said if w not in _NO_WORDS) for said in (first, second))
+        return SAME_COUNTS if next(counts) == next(counts) else SAME_WORDS
     if not a or not b or 2 * len(a & b) < min(len(a), len(b)):
         return 0
     if len(first) == len(second) and 3 * sum(x != y for x, y in zip(first, second, strict=True)) <= len(first) + 2:
@@ -110,7 +114,8 @@ def echo_free(first: str, second: str, args: tuple[str, ...] | None, others: tup
     if args is None or others is None:
         return False
     one, other = words(first), words(second)
-    for own in (set(args) ^ set(others), set(args) | set(others)):
+    mine, its = ({piece for word in said for piece in _WORD.findall(word)} for said in (args, others))
+    for own in (mine ^ its, mine | its):
         a, b = ([w for w in said if w not in own] for said in (one, other))
         if len(a) >= 2 and a == b:
             return True

@@ -1,4 +1,4 @@
-"""Healthy: edit and test, batches over distinct items, exploration, parallel calls."""
+"""Healthy: edit and test, batches over distinct items."""
 
 from __future__ import annotations
 
@@ -171,93 +171,5 @@ CASES = [
                 call("replace", {"pattern": f"ui/{f}", "to": f"lib/{f}"}, f"{len(f)} replaced"),
             )
         ),
-    ),
-    healthy(
-        "explore-none",
-        call("ls", {"path": "src"}, "api core"),
-        call("grep", {"pattern": "TODO"}, "none"),
-        call("grep", {"pattern": "FIXME"}, "none"),
-        call("read", {"path": "src/api"}, "listen"),
-        call("grep", {"pattern": "skip"}, "none"),
-        call("ls", {"path": "db"}, "a.sql"),
-        call("grep", {"pattern": "eval"}, "none"),
-        call("read", {"path": "db/a.sql"}, "create"),
-    ),
-    healthy(
-        "explore-reread",
-        call("read", {"path": "a"}, "1"),
-        call("grep", {"q": "x"}, "a:1"),
-        call("read", {"path": "b"}, "2"),
-        call("read", {"path": "a"}, "1"),
-        call("read", {"path": "c"}, "3"),
-        call("read", {"path": "a"}, "1"),
-        call("edit", {"path": "a", "new": "4"}, "ok"),
-        bash("make test", "8 passed"),
-    ),
-    healthy(
-        "explore-shell",
-        *(
-            bash(c, r)
-            for c, r in (
-                ("pwd", "/w"),
-                ("ls", "a b"),
-                ("cat a", "1"),
-                ("cat b", "2"),
-                ("wc -l a", "1 a"),
-                ("git log -1", "abc"),
-                ("echo $HOME", "/root"),
-                ("which node", "/usr/bin/node"),
-                ("node -v", "v22"),
-                ("make", "ok"),
-            )
-        ),
-    ),
-    healthy(
-        "between-commits",
-        *(
-            turn
-            for n in range(5)
-            for turn in (
-                call("write", {"path": f"ch{n}.md"}, "ok"),
-                bash(f"git commit -qam 'chapter {n}'", ""),
-                bash("git status --short", ""),
-            )
-        ),
-    ),
-    healthy(
-        "between-todo",
-        *(
-            turn
-            for n, f in enumerate(_FILES[:6])
-            for turn in (
-                call("edit", {"path": f"{f}.py"}, "ok"),
-                call("todo_write", {"done": _FILES[: n + 1]}, "todos updated"),
-            )
-        ),
-    ),
-    healthy("parallel-reads", [call("read", {"path": f}, f) for f in _FILES[:6]], text("Read.")),
-    healthy(
-        "parallel-denied",
-        [call("bash", {"command": f"rm {f}"}, "denied by policy", True) for f in _FILES[:5]],
-        text("I am not allowed to remove files."),
-    ),
-    healthy(
-        "parallel-twice",
-        [call("get", {"c": "Oslo"}, "-2")] * 2 + [call("get", {"c": "Bergen"}, "4")],
-        call("save", {}, "ok"),
-        text("ok"),
-    ),
-    healthy(
-        "parallel-queries",
-        [call("sql", {"q": f"select count(*) from {f}"}, "0") for f in _FILES[:6]],
-        text("All empty."),
-    ),
-    healthy(
-        "explore-chat",
-        text("Which order is it?"),
-        text("Thanks. Could you confirm the e-mail address?"),
-        call("get_order", {"id": 5}, "shipped"),
-        text("It was shipped. Anything else?"),
-        text("You are welcome. Goodbye!"),
     ),
 ]

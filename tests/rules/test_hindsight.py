@@ -1,0 +1,86 @@
+"""What turns after an episode change, and what they never change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from loopscan import Settings
+from loopscan.rules import RULES
+from tests.cases import CASES
+from tests.eval.cases import audited
+
+CLOSINGS: dict[str, list[dict[str, Any]]] = {
+    "a closing text": [{"turn": 999, "text": "I could not do it."}],
+    "a closing text and done": [{"turn": 999, "text": "I could not do it.", "state": "done"}],
+    "a turn cap": [{"state": "turn_cap"}],
+    "a full context": [{"state": "context_full"}],
+}
+STUCK = {c.id: c.turns for c in CASES.values() if c.label == "stuck"}
+
+
+@pytest.mark.parametrize("closing", CLOSINGS)
+def test_a_closing_text_or_a_cap_excuses_nothing(closing: str) -> None:
+    plain = audited(STUCK)
+    closed = audited({name: [*lines, *CLOSINGS[closing]] for name, lines in STUCK.items()})
+    for name, run in plain.items():
+        copies = max(e.copies for e in run.episodes if e.verdict == run.verdict)
+        if copies >= 4:
+            assert closed[name].verdict == run.verdict, name
+
+
+def _call(letter: str) -> dict[str, Any]:
+    name, result = ("read", "ls", "bash", "edit")[ord(letter) % 4], "x" * (ord(letter) % 3)
+    args = {"path": letter, "command": f"make {letter}", "old": letter, "new": letter.upper()}
+    return {"name": name, "args": args, "result": result, "error": letter == "e"}
+
+
+LETTERS = st.lists(st.sampled_from("abcdefg"), max_size=40)
+
+
+@settings(max_examples=60, deadline=None)
+@given(LETTERS, LETTERS)
+def test_later_turns_change_only_the_verdict(before: list[str], after: list[str]) -> None:
+    runs = audited({"short": [_call(c) for c in before] or [{"text": "x"}], "long": [_call(c) for c in before + after]
+                    or [{"text": "x"}]})  # fmt: skip
+    short, long = runs["short"], runs["long"]
+    assert long.fired == short.fired or (short.fired is None and (long.fired or 0) > len(before))
+    told = {(e.turn, e.period) for e in long.episodes if e.rule == "period"}
+    assert {(e.turn, e.period) for e in short.episodes if e.rule == "period"} <= told
+
+
+@settings(max_examples=40, deadline=None)
+@given(LETTERS, LETTERS)
+def test_a_verdict_does_not_depend_on_other_runs(one: list[str], other: list[str]) -> None:
+    mine, its = [_call(c) for c in one] or [{"text": "x"}], [_call(c) for c in other] or [{"text": "y"}]
+    alone = audited({"one": mine})["one"]
+    first, last = audited({"one": mine, "other": its})["one"], audited({"other": its, "one": mine})["one"]
+    told = [[(e.rule, e.turn, e.first, e.last, e.copies, e.verdict) for e in r.episodes] for r in (alone, first, last)]
+    assert told[0] == told[1] == told[2]
+
+
+def test_rules_never_move_no_progress() -> None:
+    with_rules, without = audited(STUCK), audited(STUCK, Settings(rules=()))
+    assert {n: r.fired for n, r in with_rules.items()} == {n: r.fired for n, r in without.items()}
+    assert {e.rule for r in without.values() for e in r.episodes} == {"period"}
+
+
+def test_a_rule_can_be_switched_off() -> None:
+    for rule in RULES:
+        runs = audited(STUCK, Settings(rules=tuple(r for r in RULES if r != rule)))
+        assert all(e.rule != rule for r in runs.values() for e in r.episodes)
+
+
+def test_exact_runs_know_the_period_rule_only() -> None:
+    assert {e.rule for r in audited(STUCK, Settings(exact=True)).values() for e in r.episodes} == {"period"}
+
+
+def test_other_work_between_copies_is_no_way_out_but_silence_is() -> None:
+    fails = {"name": "fetch", "args": {"u": 1}, "result": "bad gateway", "error": True}
+    reads = [{"name": "read", "args": {"path": f"f{n}"}, "result": f"line {n} of it"} for n in range(12)]
+    loop = [turn for n in range(6) for turn in (fails, reads[n])]
+    runs = audited({"on": loop, "out": [*loop, *reads[6:]]})
+    assert (runs["on"].verdict, runs["out"].verdict) == ("stuck", "recovered")
