@@ -84,3 +84,8 @@ def test_episodes_with_rules_hold_those_of_the_period_rule_alone(keys: list[str]
     told = [[(e.turn, e.period, e.first, e.last, e.left_at) for e in t.episodes if e.rule == "period"]
             for t in (alone, beside)]  # fmt: skip
     assert told[0] == told[1]
+
+
+def test_a_counter_is_no_long_cycle() -> None:
+    results = ["start", *["same"] * 90, "end", *range(60)]
+    assert {e.rule for e in tracked("long-cycle", [("a", r) for r in results]).episodes} == {"period"}
