@@ -124,7 +124,7 @@ def _value(typed: JSON, depth: int = _DEPTH) -> JSON:
             case "intValue" | "int_value":
                 return (
                     int(value)
-                    if isinstance(value, str) and value.lstrip("-").isdecimal() and len(value) < 25
+                    if isinstance(value, str) and value.removeprefix("-").isdecimal() and len(value) < 25
                     else value
                 )
             case "arrayValue" | "array_value":
