@@ -117,6 +117,11 @@ def canonical(value: JSON) -> bytes:
         return _deep(value)
 
 
+def word(value: JSON) -> str:
+    """Any value as text: a string as it is, `None`, `True` or a number as Python writes them, the rest as JSON."""
+    return canonical(value).decode(errors="replace") if isinstance(value, (dict, list)) else str(value)
+
+
 def _deep(value: JSON) -> bytes:
     """Canonical text of a value that is nested too deeply for a recursive encoder."""
     parts: list[str] = []

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import msgspec
 
+from loopscan.decode import word
 from loopscan.key import Keyer
 from loopscan.ledger import Ledger
 from loopscan.model import MISSING, End, Turn
@@ -145,7 +146,7 @@ class Run(msgspec.Struct, gc=False):
 
 def overflows(fault: object) -> bool:
     """Whether an error says that the prompt did not fit the context window."""
-    text = str(fault).lower()
+    text = word(fault).lower()
     return any(words in text for words in OVERFLOW_WORDS)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from loopscan.decode import canonical
-from loopscan.formats._fields import identity, items, mapping, word
+from loopscan.decode import canonical, word
+from loopscan.formats._fields import identity, items, mapping
 from loopscan.model import JSON, Call, Turn
 
 _CALLS: Final = ("tool_use", "toolCall", "server_tool_use")

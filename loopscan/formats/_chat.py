@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from loopscan.decode import canonical
-from loopscan.formats._fields import identity, items, mapping, result_of_blocks, text_or_none, word
+from loopscan.decode import canonical, word
+from loopscan.formats._fields import identity, items, mapping, result_of_blocks, text_or_none
 from loopscan.model import JSON, MISSING, Call, Turn
 
 REPLY_ROLES: Final = ("assistant", "model", "ai", "gpt", "bot", "agent")

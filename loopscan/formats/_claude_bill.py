@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from loopscan.blob import Blob
-from loopscan.decode import canonical
-from loopscan.formats._fields import count, dollars, items, mapping, word
+from loopscan.decode import canonical, word
+from loopscan.formats._fields import count, dollars, items, mapping
 from loopscan.formats._usage import usage_of
 from loopscan.model import JSON, Turn, Usage
 from loopscan.skips import Skips

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from loopscan.decode import canonical
+from loopscan.decode import canonical, word
 from loopscan.formats import Scan
 from loopscan.formats._cline_text import calls_in, failed, results_in, texts_of, words_of_user
 from loopscan.formats._cline_ui import Panel, Request
-from loopscan.formats._fields import count, dollars, identity, items, mapping, result_of_blocks, when, word
+from loopscan.formats._fields import count, dollars, identity, items, mapping, result_of_blocks, when
 from loopscan.model import JSON, MISSING, Call, End, Event, Turn, Usage
 
 _EMPTY: Final = "Failure: I did not provide a response."

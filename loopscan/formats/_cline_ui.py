@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from loopscan.decode import canonical, embedded
+from loopscan.decode import canonical, embedded, word
 from loopscan.formats._cline_text import without_details
 from loopscan.formats._endings import NOTE, state_of
-from loopscan.formats._fields import count, dollars, identity, mapping, when, word
+from loopscan.formats._fields import count, dollars, identity, mapping, when
 from loopscan.model import JSON, MISSING, Call, End, Event, Turn, Usage
 
 _STATES: Final = {

@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable
 from typing import Any, Final
 
-from loopscan.decode import canonical, embedded
-from loopscan.formats._fields import count, identity, items, mapping, result_of_blocks, word
+from loopscan.decode import canonical, embedded, word
+from loopscan.formats._fields import count, identity, items, mapping, result_of_blocks
 from loopscan.model import JSON, MISSING, Call
 
 CALLS: Final = frozenset(

@@ -8,12 +8,13 @@ from pathlib import PurePath
 from typing import Final
 
 from loopscan.blob import Blob
+from loopscan.decode import word
 from loopscan.formats import Scan
 from loopscan.formats._codex_items import CALLS, OUTPUTS, call_of, inner_call, mirrored, output_of
 from loopscan.formats._codex_replay import Line, is_subagent, parent_of
 from loopscan.formats._codex_turns import SCRIPT, Thread, Turns
 from loopscan.formats._codex_usage import Meter, usage_of
-from loopscan.formats._fields import count, identity, mapping, text_of_blocks, text_or_none, when, word
+from loopscan.formats._fields import count, identity, mapping, text_of_blocks, text_or_none, when
 from loopscan.model import JSON, Event, Turn, Usage
 
 _OTHER_RECORDS: Final = frozenset(

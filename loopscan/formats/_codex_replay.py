@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from loopscan.formats._fields import count, identity, mapping, when, word
+from loopscan.decode import word
+from loopscan.formats._fields import count, identity, mapping, when
 from loopscan.model import JSON
 
 Line = tuple[int, str, dict[str, JSON], dict[str, JSON]]

@@ -9,10 +9,10 @@ from pathlib import PurePath
 from typing import Final
 
 from loopscan.blob import Blob
-from loopscan.decode import canonical
+from loopscan.decode import canonical, word
 from loopscan.formats import Scan
 from loopscan.formats._assembly import Assembly
-from loopscan.formats._fields import count, identity, items, mapping, text_or_none, when, word
+from loopscan.formats._fields import count, identity, items, mapping, text_or_none, when
 from loopscan.model import JSON, MISSING, Call, End, Event, Turn, Usage
 
 _NOISE: Final = (

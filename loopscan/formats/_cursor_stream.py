@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from loopscan.decode import canonical
+from loopscan.decode import canonical, word
 from loopscan.formats._assembly import Assembly
-from loopscan.formats._fields import identity, mapping, text_of_blocks, word
+from loopscan.formats._fields import identity, mapping, text_of_blocks
 from loopscan.model import JSON, MISSING, Call, Event, Turn
 
 _CLOCKS: Final = frozenset({"executionTime", "localExecutionTimeMs", "terminalId", "shellId", "fileLocation"})

@@ -26,13 +26,6 @@ def identity(value: JSON) -> str | None:
     return value if isinstance(value, str) else canonical(value).decode(errors="replace")
 
 
-def word(value: JSON) -> str:
-    """Any value as text: a string as it is, `None`, `True` or a number as Python writes them, the rest as JSON."""
-    if isinstance(value, (dict, list)):
-        return canonical(value).decode(errors="replace")
-    return str(value)
-
-
 def mapping(value: JSON) -> dict[str, JSON]:
     """An object, or an empty one in place of anything else."""
     return value if isinstance(value, dict) else {}

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from loopscan.decode import canonical
-from loopscan.formats._fields import count, identity, items, mapping, word
+from loopscan.decode import canonical, word
+from loopscan.formats._fields import count, identity, items, mapping
 from loopscan.model import JSON, MISSING, Call, Usage
 
 _PROCESS: Final = re.compile(r"\n?(?:Process Group PGID|Background PIDs): [^\n]*")

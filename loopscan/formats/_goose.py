@@ -10,10 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from loopscan.decode import canonical
+from loopscan.decode import canonical, word
 from loopscan.formats import Scan
 from loopscan.formats._assembly import Assembly
-from loopscan.formats._fields import count, dollars, identity, items, mapping, text_of_blocks, when, word
+from loopscan.formats._fields import count, dollars, identity, items, mapping, text_of_blocks, when
 from loopscan.model import JSON, MISSING, Call, End, Event, Turn, Usage
 
 _REQUESTS: Final = ("toolRequest", "frontendToolRequest")

@@ -7,11 +7,11 @@ from itertools import chain
 from itertools import count as numbers
 from typing import Final
 
-from loopscan.decode import canonical
+from loopscan.decode import canonical, word
 from loopscan.formats import Scan
 from loopscan.formats import _usage as provider
 from loopscan.formats._endings import state_of
-from loopscan.formats._fields import count, dollars, identity, items, mapping, word
+from loopscan.formats._fields import count, dollars, identity, items, mapping
 from loopscan.model import JSON, MISSING, Call, Turn, Usage
 from loopscan.skips import Skips
 

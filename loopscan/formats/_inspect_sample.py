@@ -6,19 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from loopscan.decode import word
 from loopscan.formats import Scan
 from loopscan.formats._assembly import Assembly
-from loopscan.formats._fields import (
-    count,
-    dollars,
-    identity,
-    items,
-    mapping,
-    result_of_blocks,
-    text_of_blocks,
-    when,
-    word,
-)
+from loopscan.formats._fields import count, dollars, identity, items, mapping, result_of_blocks, text_of_blocks, when
 from loopscan.formats._harness import answer, calls_of, spoken
 from loopscan.model import JSON, MISSING, Event, Turn, Usage
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from loopscan.decode import word
 from loopscan.formats._chat import Result, add_call, add_reply
-from loopscan.formats._fields import identity, items, mapping, result_of_blocks, text_or_none, word
+from loopscan.formats._fields import identity, items, mapping, result_of_blocks, text_or_none
 from loopscan.model import JSON, MISSING, Call, Turn
 
 _ARGS: Final = ("arguments", "input", "action", "code", "queries", "operation")

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from loopscan.decode import canonical
-from loopscan.formats._fields import word
+from loopscan.decode import canonical, word
 from loopscan.model import JSON
 
 _FLEETING: Final = frozenset({"cache_control", "status", "annotations", "logprobs"})

@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
-from loopscan.decode import canonical
+from loopscan.decode import canonical, word
 from loopscan.formats import Scan
-from loopscan.formats._fields import count, dollars, identity, mapping, result_of_blocks, when, word
+from loopscan.formats._fields import count, dollars, identity, mapping, result_of_blocks, when
 from loopscan.model import JSON, MISSING, Call, End, Event, Turn, Usage
 
 FORMAT: Final = "opencode"

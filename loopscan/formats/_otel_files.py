@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 
 from loopscan.blob import Blob, Head
-from loopscan.decode import BadJSON, embedded, loads
+from loopscan.decode import BadJSON, embedded, loads, word
 from loopscan.formats import Scan
-from loopscan.formats._fields import mapping, result_of_blocks, word
+from loopscan.formats._fields import mapping, result_of_blocks
 from loopscan.formats._otel_span import RawSpan
 from loopscan.formats._otel_traces import Traces
 from loopscan.formats._otlp import raw_span, records

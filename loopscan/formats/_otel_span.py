@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass, field
 from typing import Final
 
-from loopscan.decode import embedded
+from loopscan.decode import embedded, word
 from loopscan.formats import _otel_attributes as names
-from loopscan.formats._fields import identity, items, mapping, word
+from loopscan.formats._fields import identity, items, mapping
 from loopscan.formats._otel_attributes import Attributes, Kind, first, named
 from loopscan.formats._otel_messages import MODEL_ROLES, Answer, Said, answers, decoded, messages_of, said, unflattened
 from loopscan.formats._otel_usage import usage_of

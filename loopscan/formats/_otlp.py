@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from loopscan.formats._fields import identity, items, mapping, when, word
+from loopscan.decode import word
+from loopscan.formats._fields import identity, items, mapping, when
 from loopscan.formats._otel_attributes import Attributes, wanted
 from loopscan.formats._otel_span import RawSpan
 from loopscan.model import JSON

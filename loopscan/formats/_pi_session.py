@@ -9,20 +9,11 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from loopscan.blob import Head
+from loopscan.decode import word
 from loopscan.formats import Scan
 from loopscan.formats._blocks import fill, says
 from loopscan.formats._endings import state_of
-from loopscan.formats._fields import (
-    count,
-    dollars,
-    identity,
-    items,
-    mapping,
-    result_of_blocks,
-    text_or_none,
-    when,
-    word,
-)
+from loopscan.formats._fields import count, dollars, identity, items, mapping, result_of_blocks, text_or_none, when
 from loopscan.formats._session import Session, run_of_file
 from loopscan.model import JSON, MISSING, Event, Turn, Usage
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from loopscan.decode import BadJSON, canonical, embedded, loads
-from loopscan.formats._fields import identity, items, mapping, result_of_blocks, word
+from loopscan.decode import BadJSON, canonical, embedded, loads, word
+from loopscan.formats._fields import identity, items, mapping, result_of_blocks
 from loopscan.model import JSON, Call
 
 if TYPE_CHECKING:

@@ -12,9 +12,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Final
 
-from loopscan.decode import BadJSON, loads
+from loopscan.decode import BadJSON, loads, word
 from loopscan.formats._beside import LIMIT
-from loopscan.formats._fields import word
 from loopscan.model import JSON
 from loopscan.skips import Skips
 from loopscan.stop import STOP

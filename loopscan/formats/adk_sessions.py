@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from loopscan.decode import canonical
+from loopscan.decode import canonical, word
 from loopscan.formats._assembly import Assembly
 from loopscan.formats._endings import NOTE, state_of
-from loopscan.formats._fields import count, identity, items, mapping, when, word
+from loopscan.formats._fields import count, identity, items, mapping, when
 from loopscan.model import JSON, Call, End, Event, Turn, Usage
 
 if TYPE_CHECKING:

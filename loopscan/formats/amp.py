@@ -13,10 +13,11 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from loopscan.blob import Blob, Head
+from loopscan.decode import word
 from loopscan.formats import Scan
 from loopscan.formats._blocks import fill, results, says
 from loopscan.formats._endings import fault_text, state_of
-from loopscan.formats._fields import count, identity, items, mapping, text_or_none, when, word
+from loopscan.formats._fields import count, identity, items, mapping, text_or_none, when
 from loopscan.formats._session import Session
 from loopscan.model import JSON, MISSING, Event, Turn, Usage
 

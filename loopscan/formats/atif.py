@@ -15,20 +15,10 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from loopscan.blob import Blob, Head
-from loopscan.decode import canonical, embedded
+from loopscan.decode import canonical, embedded, word
 from loopscan.formats import Scan
 from loopscan.formats import _harbor as harbor
-from loopscan.formats._fields import (
-    count,
-    dollars,
-    identity,
-    items,
-    mapping,
-    result_of_blocks,
-    text_of_blocks,
-    when,
-    word,
-)
+from loopscan.formats._fields import count, dollars, identity, items, mapping, result_of_blocks, text_of_blocks, when
 from loopscan.formats._harness import Names, answer, spoken
 from loopscan.model import JSON, Call, End, Event, Turn, Usage
 

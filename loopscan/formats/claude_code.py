@@ -17,10 +17,10 @@ from pathlib import PurePath
 from typing import Final
 
 from loopscan.blob import Blob, Head
-from loopscan.decode import canonical
+from loopscan.decode import canonical, word
 from loopscan.formats import Scan
 from loopscan.formats._assembly import HOLD, Assembly
-from loopscan.formats._fields import count, identity, items, mapping, result_of_blocks, text_of_blocks, when, word
+from loopscan.formats._fields import count, identity, items, mapping, result_of_blocks, text_of_blocks, when
 from loopscan.model import JSON, Call, End, Event, Turn, Usage
 
 TITLE = "Claude Code session files"

@@ -15,12 +15,13 @@ from pathlib import PurePath
 from typing import Final
 
 from loopscan.blob import Blob, Head
+from loopscan.decode import word
 from loopscan.formats import Scan
 from loopscan.formats._assembly import HOLD, Assembly
 from loopscan.formats._claude_bill import Bill, bills_of, final_usage, stream_lines, written_in
 from loopscan.formats._cursor_stream import CursorTurns, without_clocks
 from loopscan.formats._endings import NOTE, state_of
-from loopscan.formats._fields import identity, items, mapping, result_of_blocks, text_of_blocks, when, word
+from loopscan.formats._fields import identity, items, mapping, result_of_blocks, text_of_blocks, when
 from loopscan.formats._usage import usage_of
 from loopscan.formats.claude_code import COSMETIC_ARGS
 from loopscan.formats.claude_code import clean_result as clean_claude

@@ -19,11 +19,11 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from loopscan.blob import Blob, Head
+from loopscan.decode import word
 from loopscan.formats import Scan
 from loopscan.formats._codex_items import CALLS, OUTPUTS, cleaned
 from loopscan.formats._codex_log import Log
 from loopscan.formats._codex_replay import Line, own_records
-from loopscan.formats._fields import word
 from loopscan.model import JSON, Event
 
 TITLE = "Codex rollouts (CLI, IDE, desktop)"

@@ -13,10 +13,11 @@ from pathlib import PurePath
 from typing import Final
 
 from loopscan.blob import Blob, Head
+from loopscan.decode import word
 from loopscan.formats import Scan
 from loopscan.formats._assembly import Assembly
 from loopscan.formats._codex_items import characters
-from loopscan.formats._fields import count, identity, items, mapping, result_of_blocks, text_or_none, word
+from loopscan.formats._fields import count, identity, items, mapping, result_of_blocks, text_or_none
 from loopscan.model import JSON, MISSING, Call, End, Event, Turn
 
 TITLE = "codex exec --json output"

@@ -16,9 +16,9 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from loopscan.blob import Blob, Head
+from loopscan.decode import word
 from loopscan.formats import Scan
 from loopscan.formats._copilot_log import Log
-from loopscan.formats._fields import word
 from loopscan.model import JSON, Event
 
 TITLE = "Copilot CLI session events"

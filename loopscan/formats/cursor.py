@@ -13,10 +13,11 @@ from pathlib import PurePath
 from typing import Final
 
 from loopscan.blob import Blob, Head
+from loopscan.decode import word
 from loopscan.formats import Scan
 from loopscan.formats._blocks import fill, results, says
 from loopscan.formats._endings import state_of
-from loopscan.formats._fields import identity, mapping, result_of_blocks, text_or_none, word
+from loopscan.formats._fields import identity, mapping, result_of_blocks, text_or_none
 from loopscan.formats._session import Session, run_of_file
 from loopscan.model import JSON, Event, Turn
 

@@ -16,11 +16,12 @@ from pathlib import PurePath
 from typing import Final
 
 from loopscan.blob import Blob, Head
+from loopscan.decode import word
 from loopscan.formats import Scan
 from loopscan.formats import _genai_parts as genai
 from loopscan.formats._assembly import HOLD
 from loopscan.formats._endings import state_of
-from loopscan.formats._fields import identity, items, mapping, text_or_none, when, word
+from loopscan.formats._fields import identity, items, mapping, text_or_none, when
 from loopscan.formats._session import Session, run_of_file
 from loopscan.model import JSON, MISSING, Call, Event, Turn
 

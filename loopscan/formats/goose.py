@@ -15,9 +15,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePath
 
 from loopscan.blob import Blob, Head
-from loopscan.decode import embedded
+from loopscan.decode import embedded, word
 from loopscan.formats import Scan
-from loopscan.formats._fields import identity, items, mapping, word
+from loopscan.formats._fields import identity, items, mapping
 from loopscan.formats._goose import Conversation
 from loopscan.formats._sqlite import Database, opened, tables_in
 from loopscan.model import JSON, End, Event

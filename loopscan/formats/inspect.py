@@ -14,9 +14,10 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from loopscan.blob import Blob, Head
+from loopscan.decode import word
 from loopscan.formats import Scan
 from loopscan.formats import _eval_archive as archive
-from loopscan.formats._fields import identity, items, mapping, when, word
+from loopscan.formats._fields import identity, items, mapping, when
 from loopscan.formats._harness import Names, no_turns, note, stop_state
 from loopscan.formats._inspect_sample import Sample
 from loopscan.model import JSON, End, Event

@@ -16,10 +16,10 @@ from pathlib import PurePath
 from typing import Final
 
 from loopscan.blob import Blob, Head
-from loopscan.decode import canonical
+from loopscan.decode import canonical, word
 from loopscan.formats import Scan
 from loopscan.formats._endings import fault_text, state_of
-from loopscan.formats._fields import count, identity, mapping, result_of_blocks, text_or_none, when, word
+from loopscan.formats._fields import count, identity, mapping, result_of_blocks, text_or_none, when
 from loopscan.formats._session import Session
 from loopscan.model import JSON, Call, Event, Turn, Usage
 

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from loopscan.decode import word
 from loopscan.formats._endings import fault_text
-from loopscan.formats._fields import identity, items, mapping, result_of_blocks, when, word
+from loopscan.formats._fields import identity, items, mapping, result_of_blocks, when
 from loopscan.formats._langfuse_usage import usage_of
 from loopscan.formats._reply import call_of, decoded
 from loopscan.formats._trace import AGENT, JUDGE, MODEL, OTHER, TOOL, Span, sent

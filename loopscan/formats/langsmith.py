@@ -12,8 +12,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from loopscan.decode import word
 from loopscan.formats._endings import fault_text
-from loopscan.formats._fields import count, dollars, identity, items, mapping, when, word
+from loopscan.formats._fields import count, dollars, identity, items, mapping, when
 from loopscan.formats._reply import decoded
 from loopscan.formats._span_rows import Parts
 from loopscan.formats._trace import MODEL, OTHER, TOOL, Span, sent

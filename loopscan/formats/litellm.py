@@ -13,9 +13,10 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from loopscan.blob import Blob, Head
+from loopscan.decode import word
 from loopscan.formats import Scan
 from loopscan.formats._exchange import fill, history
-from loopscan.formats._fields import count, dollars, identity, items, mapping, when, word
+from loopscan.formats._fields import count, dollars, identity, items, mapping, when
 from loopscan.formats._records import unchanged as clean_result
 from loopscan.formats._stitch import Send, Stitcher, looks_fresh
 from loopscan.formats._stops import end_of

@@ -14,9 +14,9 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from loopscan.blob import Blob, Head
-from loopscan.decode import embedded
+from loopscan.decode import embedded, word
 from loopscan.formats import Scan
-from loopscan.formats._fields import identity, items, mapping, text_of_blocks, word
+from loopscan.formats._fields import identity, items, mapping, text_of_blocks
 from loopscan.formats._harness import Names, answer, note
 from loopscan.model import JSON, Call, End, Event, Turn
 

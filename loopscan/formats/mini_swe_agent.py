@@ -15,8 +15,9 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from loopscan.blob import Blob, Head
+from loopscan.decode import word
 from loopscan.formats import Scan
-from loopscan.formats._fields import count, dollars, identity, items, mapping, text_of_blocks, when, word
+from loopscan.formats._fields import count, dollars, identity, items, mapping, text_of_blocks, when
 from loopscan.formats._harness import Names, answer, calls_of, note, spoken, stop_state, usage_of
 from loopscan.model import JSON, Call, End, Event, Turn
 

@@ -19,9 +19,9 @@ from msgspec import UNSET
 
 from loopscan import decode
 from loopscan.blob import Blob, Head
-from loopscan.decode import FAST_ERRORS
+from loopscan.decode import FAST_ERRORS, word
 from loopscan.formats import Scan
-from loopscan.formats._fields import text_or_none, when, word
+from loopscan.formats._fields import text_or_none, when
 from loopscan.formats._mapped import mapped
 from loopscan.formats._native_line import ACTS, CONTEXT, NAME, Line, run_of, turn_of
 from loopscan.formats._native_line import FIELDS as FIELDS

@@ -13,8 +13,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from loopscan.decode import word
 from loopscan.formats._endings import fault_text
-from loopscan.formats._fields import identity, items, mapping, when, word
+from loopscan.formats._fields import identity, items, mapping, when
 from loopscan.formats._trace import AGENT, JUDGE, MODEL, OTHER, TASK, TOOL, Span, sent
 from loopscan.formats._traces import Traces
 from loopscan.formats._usage import usage_of

@@ -15,8 +15,8 @@ from itertools import groupby
 from typing import Final
 
 from loopscan.blob import Blob, Head
+from loopscan.decode import word
 from loopscan.formats import Scan
-from loopscan.formats._fields import word
 from loopscan.formats._pi_session import is_openclaw, is_session, read_session
 from loopscan.formats._sqlite import MAGIC, Database, opened, tables_in
 from loopscan.model import JSON, Event

@@ -17,9 +17,10 @@ from pathlib import Path, PurePath
 from typing import Final
 
 from loopscan.blob import Blob, Head
+from loopscan.decode import word
 from loopscan.formats import Scan, _opencode_v1, _opencode_v2
 from loopscan.formats._beside import UNREADABLE, named, value_of
-from loopscan.formats._fields import identity, items, mapping, when, word
+from loopscan.formats._fields import identity, items, mapping, when
 from loopscan.formats._opencode import Chat
 from loopscan.formats._sqlite import Database, opened, tables_in
 from loopscan.model import JSON, Event

@@ -14,9 +14,10 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from loopscan.blob import Blob, Head
+from loopscan.decode import word
 from loopscan.formats import Scan
 from loopscan.formats import _openhands_folder as folders
-from loopscan.formats._fields import identity, items, mapping, text_of_blocks, when, word
+from loopscan.formats._fields import identity, items, mapping, text_of_blocks, when
 from loopscan.formats._harness import note, spoken
 from loopscan.formats._openhands import failed, outcome, stop_state
 from loopscan.formats._openhands_stats import Stats

@@ -16,8 +16,9 @@ from itertools import islice, zip_longest
 from typing import Final
 
 from loopscan.blob import Blob, Head
+from loopscan.decode import word
 from loopscan.formats import Scan
-from loopscan.formats._fields import identity, items, mapping, when, word
+from loopscan.formats._fields import identity, items, mapping, when
 from loopscan.formats._harness import Names, note, spoken, totals, usage_of
 from loopscan.formats._openhands import failed, outcome, stop_state, usage_fields
 from loopscan.formats._openhands_bill import Bill

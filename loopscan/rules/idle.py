@@ -9,7 +9,7 @@ from loopscan.rules import tools
 from loopscan.rules.base import Rule, Run
 
 COPIES: Final = 4
-_SAYS: Final = ("echo", "printf", "true", ":", "#", " ")
+_SAYS: Final = ("echo", "printf", "true", ":", "#", " ", "sleep")
 
 
 class Idle(Rule):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from loopscan.decode import word
 from loopscan.detector import Seen
 from loopscan.model import Call
 from loopscan.rules import outcome, tools
@@ -75,7 +76,7 @@ def rough(seen: Seen, run: Run) -> int:
     """Hash of a turn's masked results; of its text for a turn without calls."""
     if seen.rough is None:
         parts = [hash((i, _mask(c, run))) for i, c in zip(seen.action.idents, seen.action.calls, strict=False)]
-        fault = outcome.masked(str(seen.action.fault), True) if seen.action.error and not parts else ""
+        fault = outcome.masked(word(seen.action.fault), True) if seen.action.error and not parts else ""
         seen.rough = hash((seen.action.ident, fault, *sorted(parts)))
     return seen.rough
 

@@ -41,7 +41,8 @@ _NOTHING: Final = re.compile(
 _WORKED: Final = re.compile(
     r"\W*(?:ok|okay|done|success\w*|true|yes|saved?|written|wrote|created?|updated?|edited|applied|added|deleted|"
     r"removed|moved|renamed|sent|started|queued|scheduled|armed|accepted|completed?|finished|passed|clean|healthy|up|"
-    r"valid|stored|recorded|posted|replaced|inserted|committed|pushed|installed|copied|all)\b|"
+    r"valid|stored|recorded|posted|replaced|inserted|committed|pushed|installed|copied|clicked|typed|pressed|selected|"
+    r"scrolled|opened|closed|navigated|filled|all)\b|"
     r".{0,60}\bsuccess|"
     r".{0,40}\b(?:\d+ (?:passed|replaced|changed?|updated|inserted|added|removed)|up to date|"
     r"no (?:problems|errors|issues|warnings|changes)|0 (?:problems|errors|issues|warnings|failed))\b|"
@@ -127,6 +128,7 @@ _FILE: Final = re.compile(r"[A-Za-z].*[/\\]|[/\\].*[A-Za-z]|\.[A-Za-z][A-Za-z0-9
 _NAMED: Final = re.compile(r"[\w./\\~-]*\d[\w./\\~-]*")
 _HEX: Final = frozenset("0123456789abcdef")
 _LONG_WORD: Final = 60
+_NEAR: Final = 80
 _PRECISE: Final = 15
 """Digits of a number that are looked at."""
 
@@ -170,7 +172,9 @@ def masked(text: str, failed: bool = False) -> str:
         if start < at:
             continue
         word = text[start:end]
-        if len(word) >= _LONG_WORD or "base64," in text[max(0, start - 40) : start]:
+        picture = text.rfind("base64,", max(at, start - _NEAR), start)
+        if picture >= 0 or len(word) >= _LONG_WORD:
+            start = picture + 7 if picture >= 0 else start
             while end < len(text) and (text[end].isalnum() or text[end] in "+/="):
                 end += 1
             word = ""

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Final
 
 from loopscan.detector import Seen
-from loopscan.rules import outcome
+from loopscan.rules import outcome, tools
 from loopscan.rules.base import Rule, Run
 
 COPIES: Final = 4
@@ -97,6 +97,10 @@ def _nothing_done(after: int, before: int, run: Run) -> bool:
 
 
 def _content(seen: Seen, run: Run) -> bool:
-    """Whether what comes back is nothing to worry about: it worked, or nothing is there."""
-    texts = [run.plain(c) for c in seen.action.calls]
-    return all(outcome.worked(t) or outcome.nothing(t) for t in texts)
+    """Whether what comes back is nothing to worry about: it worked, or a command found nothing to say."""
+    for call in seen.action.calls:
+        text = run.plain(call)
+        found_nothing = tools.kind(call.name) == tools.READS and bool(text.strip()) and outcome.nothing(text)
+        if found_nothing or not (outcome.worked(text) or outcome.nothing(text)):
+            return False
+    return True

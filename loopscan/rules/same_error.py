@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Final
 
+from loopscan.decode import word
 from loopscan.key import Action
 from loopscan.rules import outcome, wording
 from loopscan.rules.base import Rule, Run
@@ -42,7 +43,7 @@ class SameError(Rule):
         if len(self._names) < 3:
             self._names.add(action.calls[0].name if action.calls else "")
         if len(self._idents) < 3:
-            self._idents.add(hash((action.idents[0], str(action.fault))))
+            self._idents.add(hash((action.idents[0], word(action.fault))))
         loop = hash(("same-error", message))
         episode = self.going(run, loop, _APART)
         if episode is not None:
@@ -61,7 +62,7 @@ class SameError(Rule):
 
 def _message(action: Action, run: Run) -> int:
     if not action.calls:
-        return hash(outcome.masked(str(action.fault), True))
+        return hash(outcome.masked(word(action.fault), True))
     call = action.calls[0]
     own = {call.name.lower(), *(wording.said(call.args) or ())}
     said = [w for w in wording.words(outcome.masked(run.plain(call), True)) if w not in own]

@@ -56,5 +56,5 @@ class SameOutcome(Rule):
             return streak.looks == streak.count or (not kind and bool(text.strip()))
         told = streak.exact and len(text) >= _TELLING
         if outcome.worked(text):
-            return told and (related or bool(kind & tools.READS)) and not kind & tools.SHELL
+            return tools.finds(call.name) or (told and (related or kind == tools.READS) and kind != tools.SHELL)
         return related or bad or told or bool(kind & tools.SHELL)

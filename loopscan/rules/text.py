@@ -26,8 +26,8 @@ _COURTESY: Final = re.compile(
 
 
 class Text(Rule):
-    """Four turns on end without a call, each close to the one before: most content words in common, or an announcement
-    after an announcement about the same thing, or a courtesy after a courtesy.
+    """Four turns without a call, each close to the one before: most content words in common, or an announcement after an
+    announcement about the same thing, or a courtesy after a courtesy. In between at most a call that had been made before.
 
     Dated at the third, courtesies at the fourth.
     """
@@ -53,20 +53,27 @@ class Text(Rule):
         near = wording.close(self._content, content) or (
             intent and self._kind == "intent" and len(self._content & content) > 1
         )
-        if run.turn - self._last != 1 or not (near or (polite and self._kind == "polite")):
+        if not self._follows(run) or not (near or (polite and self._kind == "polite")):
             self._turns = []
         self._kind = "polite" if polite else "intent" if intent else ""
         self._content, self._last = content, run.turn
         self._turns.append(run.turn)
         loop = hash(("text", self._turns[0]))
-        episode = self.going(run, loop, 0)
+        episode = self.going(run, loop, 1)
         if episode is not None:
             self.extend(run, episode, (episode.count or 0) + 1)
         elif len(self._turns) == COPIES:
             self.open(
                 run, [action], turn=self._turns[3 if polite else 2], first=self._turns[0], loop=loop, copies=COPIES,
-                idents=action.idents,
+                idents=action.idents, pause=1 if run.turn - self._turns[0] >= COPIES else 0,
             )  # fmt: skip
+
+    def _follows(self, run: Run) -> bool:
+        """Whether nothing was done since the last text: no turn, or one whose call had been made before."""
+        if run.turn - self._last == 2:
+            between = run.detector.at(run.turn - 1)
+            return between is not None and between.before is not None
+        return run.turn - self._last == 1
 
 
 def _polite(text: str) -> bool:

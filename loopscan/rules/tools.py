@@ -47,7 +47,8 @@ _GIT_LOOKS: Final = frozenset(
     "status log diff show branch ls-files grep rev-parse blame remote describe reflog".split()
 )
 _SCRIPT: Final = 2000
-_IDLE: Final = frozenset(("echo", "printf", "true", ":", "#"))
+_IDLE: Final = frozenset(("echo", "printf", "true", ":", "#", "sleep"))
+_FINDS: Final = frozenset("search find lookup query grep glob retrieve".split())
 _EDITORS: Final = frozenset("edit insert append create str_replace submit".split())
 
 
@@ -93,6 +94,11 @@ def arguments(call: Call) -> JSON:
 def _parsed(args: str) -> JSON:
     inner = embedded(args)
     return args if inner is None else inner
+
+
+def finds(name: str) -> bool:
+    """Whether a tool looks for something: that it worked is no answer of it."""
+    return kind(name) == READS and not _FINDS.isdisjoint(w.lower() for w in _WORDS.findall(name))
 
 
 def command(args: JSON) -> str | None:
@@ -165,8 +171,8 @@ def says_only(line: str) -> bool:
     """Whether a command line does nothing but say something (`echo`, `true`, `:`)."""
     if len(line) > _SCRIPT or ">" in line or "$(" in line or "`" in line or "$" in line:
         return False
-    verbs = _verbs(line)
-    return all(verb in _IDLE or verb.startswith("#") for verb, _ in verbs)
+    verbs = [verb for verb, _ in _verbs(line)]
+    return all(verb in _IDLE or verb[0] == "#" for verb in verbs) and any(verb != "sleep" for verb in verbs)
 
 
 def reads(call: Call) -> bool:

@@ -52,11 +52,16 @@ def _leaves(value: JSON) -> Iterator[str]:
 
 
 def said(args: JSON) -> tuple[str, ...] | None:
-    """The words of a call's arguments in order, without those that say nothing of the action; None if they are long."""
+    """The words of a call's arguments in order, without those that say nothing of the action; None if they are long.
+
+    A passing handle alone (`ref`) says nothing.
+    """
     if isinstance(args, str):
         inner = embedded(args) if len(args) < _ARGUMENTS else None
         args = args if inner is None else inner
     if isinstance(args, dict):
+        if len(args) == 1 and "ref" in args:
+            return ()
         kept = {k: v for k, v in args.items() if k.lower() not in COUNTERS}
         bare = {k: v for k, v in kept.items() if k.lower() not in WHYS}
         args = bare or kept or args
@@ -84,6 +89,8 @@ def kin(first: tuple[str, ...] | None, second: tuple[str, ...] | None) -> int:
         return 0
     a, b = set(first) - _NO_WORDS, set(second) - _NO_WORDS
     if a == b:
+        if not a:
+            return SAME_WORDS
         counts = (sorted(w for w in said if w not in _NO_WORDS) for said in (first, second))
         return SAME_COUNTS if next(counts) == next(counts) else SAME_WORDS
     if not a or not b or 2 * len(a & b) < min(len(a), len(b)):
