@@ -26,8 +26,8 @@ _COURTESY: Final = re.compile(
 
 
 class Text(Rule):
-    """Four turns without a call, each close to the one before: most content words in common, or an announcement after an
-    announcement about the same thing, or a courtesy after a courtesy. In between at most a call that had been made before.
+    """Four turns without a call, each close to the one before: most content words in common, or an announcement after
+    an announcement about the same thing, or a courtesy after a courtesy. In between at most a call made before.
 
     Dated at the third, courtesies at the fourth.
     """

@@ -136,4 +136,10 @@ CASES = [
         call("update_reservation", {"id": "X1", "date": "05-04"}, "updated"),
         text("It is changed."),
     ),
+    healthy(
+        "explore-clicks",
+        *(call("click", {"ref": f"e{n}"}, "clicked") for n in (12, 15, 19, 22, 31)),
+        call("snapshot", {}, "Order placed"),
+        text("Ordered."),
+    ),
 ]

@@ -114,4 +114,32 @@ CASES = [
         call("edit", {"path": "a"}, "ok"),
         *(call("todo_write", {"todos": []}, "todo list is empty") for _ in range(6)),
     ),
+    stuck(
+        "textonly-compacted",
+        7,
+        bash("make", "ok"),
+        *(
+            turn
+            for n in range(6)
+            for turn in (
+                text(f"[context compacted: {189_000 + n * n * 31} -> {171_000 + n * 7} tokens, summary kept]"),
+                call("read_file", {"path": "build.log"}, "<large log>"),
+            )
+        ),
+    ),
+    stuck(
+        "sameout-stub",
+        3,
+        *(
+            call("tool_search", {"query": q}, "ok")
+            for q in ("edit", "jira", "send mail", "calendar", "pdf", "sheet", "sql", "chart", "maps", "ocr")
+        ),
+    ),
+    stuck(
+        "volarg-refonly",
+        3,
+        call("open", {"url": "a"}, "page"),
+        *(call("click", {"ref": f"s{n}e{7 * n}"}, "Clicked. Page unchanged.") for n in range(1, 8)),
+    ),
+    stuck("sameout-ticks", 3, *(bash(f"sleep 5; echo tick {w}", f"tick {w}") for w in "abcdefg")),
 ]
