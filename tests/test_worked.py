@@ -5,12 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import json
+from typing import Any
 
 import pytest
 
 from loopscan.cost import Loop, send_input
 from loopscan.cost_variants import cached_cost, compaction_cost
 from loopscan.price import dollars, picodollars
+from loopscan.render import Options
+from loopscan.render.worked import render
 from loopscan.worked import Case, curve, endless, worked
 from tests.conftest import loopscan
 from tests.cost_strategies import SEED, SONNET
@@ -97,3 +100,10 @@ def test_a_compaction_that_cannot_be(args: tuple[str, ...], message: str) -> Non
 
 def test_without_prices_nothing_can_be_worked_out() -> None:
     assert loopscan("cost", "--base", "5").returncode == 2
+
+
+@pytest.mark.parametrize("more", [{}, {"cache": True}, {"cache": True, "compact_at": 100_000}], ids=str)
+def test_no_line_is_wider_than_the_terminal(more: dict[str, Any]) -> None:
+    out = io.StringIO()
+    render(Case(SEED, SONNET, 200_000, **more), out, Options(width=80))
+    assert max(map(len, out.getvalue().splitlines())) <= 80

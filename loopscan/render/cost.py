@@ -12,7 +12,7 @@ from loopscan.render._exits import exit_grid, run_name
 from loopscan.render._grid import Column, Grid
 from loopscan.render._money import amount, cost_cell, mark, money_lines
 from loopscan.render._summary import caps_line, left_out
-from loopscan.render._text import cents, clean, plural, short
+from loopscan.render._text import cents, clean, folded, plural, short
 from loopscan.render.table import ranked, worst_runs
 from loopscan.report import Report, RunReport
 
@@ -51,7 +51,7 @@ def render(report: Report, out: TextIO, options: Options) -> None:
         exit_grid(run, options.width).write(out, options.width, options.color)
         out.write("\n")
     for line in _summary(report):
-        out.write(line + "\n")
+        out.writelines(part + "\n" for part in folded(line, options.width))
 
 
 def _runs(runs: list[RunReport], width: int | None) -> Grid:

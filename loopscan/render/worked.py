@@ -7,11 +7,14 @@ from typing import TextIO
 from loopscan.money import CLOSING_OUTPUT
 from loopscan.price import PICO, Rate
 from loopscan.render import Options
+from loopscan.render._exits import NARROW
 from loopscan.render._grid import Column, Grid
-from loopscan.render._text import money, plural
+from loopscan.render._text import folded, money, plural
 from loopscan.worked import Case, Endless, Row, curve, endless, spent, worked
 
 _BAR = 40
+_BESIDE = 20
+"""Cells of the dollars of one more curve beside the bar."""
 
 
 def render(case: Case, out: TextIO, options: Options) -> None:
@@ -19,39 +22,46 @@ def render(case: Case, out: TextIO, options: Options) -> None:
     rows = worked(case)
     last = rows[-1] if rows else spent(case, "normal run", case.normal)
     normal = spent(case, "normal run", case.normal)
-    _exits(case, [*rows, normal], last).write(out, options.width, options.color)
+    _exits(case, [*rows, normal], last, options.width).write(out, options.width, options.color)
     ratio = f": {last.usd / normal.usd:,.0f} times a normal run" if normal.usd else ""
-    out.write(
-        f"\nA stuck run ends by {last.exit} after {plural(last.paid_sends, 'paid send')}, {money(last.usd)}{ratio}.\n"
-    )
+    lines = [f"A stuck run ends by {last.exit} after {plural(last.paid_sends, 'paid send')}, {money(last.usd)}{ratio}."]
     if last.cached is not None:
-        out.write(f"With a cache that stays warm it costs {money(last.cached)}.\n")
+        lines.append(f"With a cache that stays warm it costs {money(last.cached)}.")
     forever = endless(case)
     if forever is not None:
-        out.write(f"{_endless(case, forever)}\n")
+        lines.append(_endless(case, forever))
+    _write(lines, out, options)
     out.write("\n")
     _curve(case, last, out, options)
+    _write([_model(case)], out, options)
 
 
-def _exits(case: Case, rows: list[Row], last: Row) -> Grid:
-    cached, compacted = case.cache, case.compact_at is not None
+def _write(lines: list[str], out: TextIO, options: Options) -> None:
+    """Lines after an empty one, folded on a terminal."""
+    out.write("\n")
+    out.writelines(part + "\n" for line in lines for part in folded(line, options.width))
+
+
+def _exits(case: Case, rows: list[Row], last: Row, width: int | None) -> Grid:
+    cached, compacted, narrow = case.cache, case.compact_at is not None, width is not None and width < NARROW
     grid = Grid([Column("exit"), *[Column(title, right=True) for title in ("turn", "paid", "tokens", "cost")],
                  *([Column("cached", right=True)] if cached else []),
                  *([Column("compacted", right=True)] if compacted else []),
-                 Column("would have saved"), Column("closing", right=True)])  # fmt: skip
+                 Column("would have saved"), Column("closing", right=True)],
+                gap=1 if narrow else 2)  # fmt: skip
     for row in rows:
         extra = [money(row.cached)] * cached + [money(row.compacted)] * compacted
         ends = row.exit == "normal run"
         grid.add(
             [row.exit, f"{row.turn:,}", f"{row.paid_sends:,}", f"{row.tokens:,}", money(row.usd), *extra,
-             "" if ends else _saved(row, last), "" if ends else "-" if row.closing is None else money(row.closing)]
+             "" if ends else _saved(row, last, narrow), "" if ends else "-" if row.closing is None else money(row.closing)]
         )  # fmt: skip
     return grid
 
 
-def _saved(row: Row, last: Row) -> str:
-    turns = last.paid_sends - row.paid_sends
-    return f"{plural(turns, 'turn')}  {money(last.usd - row.usd)}" if turns else "-"
+def _saved(row: Row, last: Row, narrow: bool) -> str:
+    turns, price = last.paid_sends - row.paid_sends, money(last.usd - row.usd)
+    return "-" if not turns else price if narrow else f"{plural(turns, 'turn')}  {price}"
 
 
 def _endless(case: Case, forever: Endless) -> str:
@@ -68,13 +78,18 @@ def _endless(case: Case, forever: Endless) -> str:
 
 def _curve(case: Case, last: Row, out: TextIO, options: Options) -> None:
     """Cumulative dollars by turn: the parabola that re-sending the history draws, and the other curves beside it."""
-    room = _BAR if options.width is None else max(10, min(_BAR, options.width - 30))
+    beside = 30 + _BESIDE * (case.cache + (case.compact_at is not None))
+    room = _BAR if options.width is None else max(10, min(_BAR, options.width - beside))
     out.write("turn  dollars so far (every turn re-sends the whole history)\n")
     for turn, (usd, cached, compacted) in curve(case, last.paid_sends):
         bar = "█" * round(room * usd / last.usd) if last.usd else ""
         more = "" if cached is None else f"  cached {money(cached)}"
         more += "" if compacted is None else f"  compacted {money(compacted)}"
         out.write(f"{turn:>4,}  {bar or '▏'} {money(usd)}{more}\n")
+
+
+def _model(case: Case) -> str:
+    """What the figures were worked out from."""
     base, growth, rates = case.loop.base, case.loop.growth, case.price
     caching = ""
     if case.cache:
@@ -82,10 +97,10 @@ def _curve(case: Case, last: Row, out: TextIO, options: Options) -> None:
             f"; cached at {_per_million(rates.cache_read)} to read, {_per_million(rates.cache_write)} to write"
             f"{' (assumed)' if rates.assumed else ''}"
         )
-    out.write(
-        f"\nmodel: turn n sends {base:,} + {growth:,} (n - 1) input tokens, {case.loop.output:,} output; "
+    return (
+        f"model: turn n sends {base:,} + {growth:,} (n - 1) input tokens, {case.loop.output:,} output; "
         f"{_per_million(rates.input)} in, {_per_million(rates.output)} out per million; "
-        f"window {case.window:,}{caching or '; no caching'}; closing = one last summary of {CLOSING_OUTPUT:,} tokens\n"
+        f"window {case.window:,}{caching or '; no caching'}; closing = one last summary of {CLOSING_OUTPUT:,} tokens"
     )
 
 
