@@ -17,6 +17,9 @@ class Drift(Rule):
 
     From three copies on, dated at the second. Not where a number of the results moves one way all the time; where the
     result only says that it worked, a list that says "done" once more is progress.
+
+    Measured, hits beside the period rule: reports 4 (1 no other rule has), real runs 0, made cases 7; false alarms
+    0 in 107 healthy runs.
     """
 
     NAME = "drift"

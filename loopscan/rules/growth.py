@@ -12,7 +12,11 @@ COPIES: Final = 4
 
 
 class Growth(Rule):
-    """Four shell commands, each the one before with more of its own words behind it. Dated at the third."""
+    """Four shell commands, each the one before with more of its own words behind it. Dated at the third.
+
+    Measured, hits beside the period rule: reports 0, real runs 0, made cases 1 (1 no other rule has); false alarms
+    0 in 107 healthy runs.
+    """
 
     NAME = "growth"
     __slots__ = ("_first", "_line", "_third", "_times")

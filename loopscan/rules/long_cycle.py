@@ -8,7 +8,11 @@ from loopscan.rules.masked import rough
 
 
 class LongCycle(Rule):
-    """A block of 11 to 19 turns, beyond the reach of the period rule, played twice; numbers in results are masked."""
+    """A block of 11 to 19 turns, beyond the reach of the period rule, played twice; numbers in results are masked.
+
+    Measured, hits beside the period rule: reports 0, real runs 0, made cases 1 (1 no other rule has); false alarms
+    0 in 107 healthy runs.
+    """
 
     NAME = "long-cycle"
     __slots__ = ("_runs",)

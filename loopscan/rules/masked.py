@@ -21,6 +21,9 @@ class Masked(Rule):
 
     From three copies on, dated at the second. Not where a number of a result that is no failure moves one way all the
     time (a progress count, a queue, a page), where the number is all there is, or where it names a file.
+
+    Measured, hits beside the period rule: reports 3 (1 no other rule has), real runs 0, made cases 9 (5 no other
+    rule has); false alarms 0 in 107 healthy runs.
     """
 
     NAME = "masked"

@@ -21,6 +21,9 @@ class NoEffect(Rule):
 
     A result that says it worked, or nothing, is no complaint: that is how good work is checked. Dated at the third
     time.
+
+    Measured, hits beside the period rule: reports 0, real runs 1 (1 no other rule has), made cases 1; false alarms
+    0 in 107 healthy runs.
     """
 
     NAME = "no-effect"

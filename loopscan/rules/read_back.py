@@ -17,6 +17,9 @@ class ReadBack(Rule):
     """Four rounds on end of writing one file and reading it back, the contents equal but for digits.
 
     Dated at the fourth. Edits that differ in more, and runs of what was written, are work.
+
+    Measured, hits beside the period rule: reports 1 (1 no other rule has), real runs 0, made cases 1 (1 no other
+    rule has); false alarms 0 in 107 healthy runs.
     """
 
     NAME = "read-back"

@@ -15,6 +15,9 @@ class Reworded(Rule):
     """Four calls of one tool with prose for an argument: what is asked and what is answered share most of their words.
 
     One word in the place of another is a batch, no rewording. Dated at the third time.
+
+    Measured, hits beside the period rule: reports 0, real runs 0, made cases 1 (1 no other rule has); false alarms
+    0 in 107 healthy runs.
     """
 
     NAME = "reworded"

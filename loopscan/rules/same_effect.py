@@ -18,6 +18,9 @@ class SameEffect(Rule):
 
     From three copies of a message, four of an edit, eight of another change (things are created and added in numbers);
     dated at the second.
+
+    Measured, hits beside the period rule: reports 0, real runs 0, made cases 4 (4 no other rule has); false alarms
+    0 in 107 healthy runs.
     """
 
     NAME = "same-effect"

@@ -20,6 +20,9 @@ class SameError(Rule):
 
     The message without numbers, the tool's name and the words of the arguments. Dated at the third, for sends at the
     second.
+
+    Measured, hits beside the period rule: reports 1 (1 no other rule has), real runs 0, made cases 1; false alarms
+    0 in 107 healthy runs.
     """
 
     NAME = "same-error"

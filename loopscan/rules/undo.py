@@ -35,6 +35,9 @@ class _File:
 class Undo(Rule):
     """The same two states of a place in a file, crossed three times to and fro; three edits that replace a text by
     itself; two edits marked as taken back. Within ten turns; dated at the last of these.
+
+    Measured, hits beside the period rule: reports 0, real runs 0, made cases 3 (2 no other rule has); false alarms
+    0 in 107 healthy runs.
     """
 
     NAME = "undo"
