@@ -47,15 +47,14 @@ def _exits(case: Case, rows: list[Row], last: Row, width: int | None) -> Grid:
     grid = Grid([Column("exit"), *[Column(title, right=True) for title in ("turn", "paid", "tokens", "cost")],
                  *([Column("cached", right=True)] if cached else []),
                  *([Column("compacted", right=True)] if compacted else []),
-                 Column("would have saved"), Column("closing", right=True)],
+                 Column("would save" if narrow else "would have saved"), Column("closing", right=True)],
                 gap=1 if narrow else 2)  # fmt: skip
     for row in rows:
         extra = [money(row.cached)] * cached + [money(row.compacted)] * compacted
-        ends = row.exit == "normal run"
-        grid.add(
-            [row.exit, f"{row.turn:,}", f"{row.paid_sends:,}", f"{row.tokens:,}", money(row.usd), *extra,
-             "" if ends else _saved(row, last, narrow), "" if ends else "-" if row.closing is None else money(row.closing)]
-        )  # fmt: skip
+        saved = ["-" if row.closing is None else money(row.closing)]
+        saved = ["", ""] if row.exit == "normal run" else [_saved(row, last, narrow), *saved]
+        counts = [f"{row.turn:,}", f"{row.paid_sends:,}", f"{row.tokens:,}"]
+        grid.add([row.exit, *counts, money(row.usd), *extra, *saved])
     return grid
 
 
