@@ -158,6 +158,6 @@ def document(report: Report) -> dict[str, Any]:
         "schema": SCHEMA,
         "runs": [record(r) for r in report.runs],
         "totals": report.totals() | figures(report),
-        "skipped": skipped(report.skipped),
+        "skipped": skipped(report.skipped) | ({"unread_inputs": report.unread} if report.stopped else {}),
         "settings": report.settings,
     }
