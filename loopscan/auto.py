@@ -38,7 +38,7 @@ def percentile95(values: Sequence[_Number]) -> _Number:
 def typical(good: Sequence[RunReport]) -> Typical:
     """What healthy runs come to; a figure that fewer than `AUTO_RUNS` of them have stays None."""
     priced = [r.usd for r in good if r.priced_usd is not None]
-    timed = [r.series.elapsed[-1] for r in good if r.started is not None and len(r.series)]
+    timed = [r.series.whole.elapsed for r in good if r.started is not None and len(r.series)]
     return Typical(
         _known([r.turns for r in good]), _known([r.tokens for r in good]), _known(priced), _known(timed), "scan"
     )

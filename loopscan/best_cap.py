@@ -39,7 +39,7 @@ def best_caps(found: Replay, share: Fraction) -> list[BestCap]:
     if any(r.priced_usd for r in good):
         usd = ceil(Fraction(_smallest([_usd(r) for r in good], share), _CENT)) * _CENT
         made.append(_best(found, "cost_cap", usd, lambda n: Caps(usd=n)))
-    if any(r.series.elapsed[-1] for r in good if len(r.series)):
+    if any(r.series.whole.elapsed for r in good if len(r.series)):
         made.append(_best(found, "time_cap", _smallest([_seconds(r) for r in good], share), lambda n: Caps(seconds=n)))
     return sorted(made, key=lambda cap: (-cap.saving.usd, -cap.saving.turns))
 
@@ -69,8 +69,8 @@ def _tokens(run: RunReport) -> int:
 
 
 def _usd(run: RunReport) -> int:
-    return run.series.usd[_last(run) - 1] + 1 if _last(run) > 0 else 0
+    return run.series.at(_last(run)).usd + 1 if _last(run) > 0 else 0
 
 
 def _seconds(run: RunReport) -> int:
-    return ceil(run.series.elapsed[_last(run) - 1]) if _last(run) > 0 else 0
+    return ceil(run.series.at(_last(run)).elapsed) if _last(run) > 0 else 0

@@ -112,3 +112,10 @@ def by_model(bills: Iterable[Bill]) -> list[Line]:
             lines[key] = Line(bill.model, matched, source)
         lines[key].add(bill)
     return sorted(lines.values(), key=lambda line: (-line.usd, -line.sends, line.model or ""))
+
+
+def priced_as(bills: list[Bill]) -> str | None:
+    """The model under whose name the costliest part of the bills was priced."""
+    if len(bills) == 1:
+        return bills[0].price.model if bills[0].price else None
+    return next((line.matched for line in by_model(bills)), None)

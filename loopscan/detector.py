@@ -7,9 +7,14 @@ key[t] == key[t-p]; the rule fires at p when run[p] >= (copies - 1) * p.
 
 from __future__ import annotations
 
+from typing import Final
+
 import msgspec
 
 from loopscan.key import Action, Keyer
+
+_STALE: Final = 4
+"""Turns that have left the window are forgotten when there are so many times more of them than it holds."""
 
 
 class Seen(msgspec.Struct, gc=False):
@@ -44,31 +49,36 @@ class Detector(msgspec.Struct, gc=False):
     last: Seen | None = None
     """The turn pushed last, None where it equals nothing."""
     _floor: int = 0
-    _ring: dict[int, Seen] = {}
-    _last: dict[int | None, Seen] = {}
+    _ring: list[Seen | None] = []
+    """The last `reach` turns, each at its number modulo `reach`; older ones may stand where nothing came since."""
+    _last: dict[int, Seen] = {}
     _runs: dict[int, int] = {}
 
     def __post_init__(self) -> None:
         self.reach = max(self.reach, self.window)
+        self._ring = [None] * self.reach
 
     def push(self, action: Action) -> int:
         """Take the next turn; the period at which the rule fires at this turn, else 0."""
         self.turn = t = self.turn + 1
-        left = self._ring.pop(t - self.reach, None)
-        if left is not None and self._last.get(left.action.ident) is left:
-            del self._last[left.action.ident]
-        ident = action.ident
-        if ident is None or self.reach < self.copies:
-            self._runs, self.last = {}, None
-            return 0
-        before = self._last.get(ident)
-        self.last = seen = Seen(t, action, None, before)
-        self._ring[t] = self._last[ident] = seen
-        if before is None:
+        ident, reach = action.ident, self.reach
+        if ident is None or reach < self.copies:
             if self._runs:
                 self._runs = {}
+            self.last = None
             return 0
-        return self._came_back(seen)
+        last = self._last
+        before = last.get(ident)
+        if before is not None and before.turn <= t - reach:
+            before = None
+        self.last = self._ring[t % reach] = last[ident] = seen = Seen(t, action, None, before)
+        if before is not None:
+            return self._came_back(seen)
+        if self._runs:
+            self._runs = {}
+        if len(last) > _STALE * reach:
+            self._last = {i: s for i, s in last.items() if s.turn > t - reach}
+        return 0
 
     def _came_back(self, seen: Seen) -> int:
         key = seen.key = self.keyer.outcome(seen.action)
@@ -99,18 +109,15 @@ class Detector(msgspec.Struct, gc=False):
 
     def at(self, turn: int) -> Seen | None:
         """A turn of the window; None if it is not in it or equals nothing."""
-        return self._ring.get(turn)
+        seen = self._ring[turn % self.reach] if turn > self.turn - self.reach else None
+        return seen if seen is not None and seen.turn == turn else None
 
     def block(self, period: int) -> list[tuple[int, Action]]:
         """Key and action of the last `period` turns, oldest first; valid right after the rule fired."""
-        found = [self._ring[t] for t in range(self.turn - period + 1, self.turn + 1)]
-        return [(s.key or 0, s.action) for s in found]
+        found = map(self.at, range(self.turn - period + 1, self.turn + 1))
+        return [(s.key or 0, s.action) for s in found if s is not None]
 
     def restart(self, turn: int) -> None:
         """Go on behind `turn`, the end of a repetition: what came before counts as a copy no more."""
         self.turn = self._floor = turn
         self._runs = {}
-        for old in [t for t in self._ring if t <= turn - self.reach]:
-            left = self._ring.pop(old)
-            if self._last.get(left.action.ident) is left:
-                del self._last[left.action.ident]

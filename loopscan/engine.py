@@ -23,6 +23,7 @@ from loopscan.rules import RULES
 from loopscan.run import Run, new_run
 from loopscan.settings import Settings
 from loopscan.span import within
+from loopscan.spill import Spill
 
 
 @dataclass(slots=True)
@@ -34,10 +35,13 @@ class Audit:
     scan: Scan = field(default_factory=Scan)
     reports: list[RunReport] = field(default_factory=list)
     _open: dict[tuple[str, str], Run] = field(default_factory=dict)
+    """The open runs by format and id, in the order in which they began."""
+    _runs: dict[str, dict[str, Run]] = field(default_factory=dict)
+    """The same, by format."""
     _numbers: dict[tuple[str, str], int] = field(default_factory=dict)
-    _ended: set[tuple[str, str]] = field(default_factory=set)
     _keyers: dict[str, Keyer] = field(default_factory=dict)
     _readers: dict[str, Reader] = field(default_factory=dict)
+    _spill: Spill = field(default_factory=Spill)
 
     def read(self, blob: Blob, format_name: str, reader: Reader) -> None:
         """Take a whole input of a known format."""
@@ -51,15 +55,19 @@ class Audit:
         """Take the events of one input."""
         if format_name not in self._keyers:
             self._keyers[format_name] = Keyer(self.settings.exact, tools=self.settings.tools)
+        runs, prices, idle = self._runs.setdefault(format_name, {}), self.prices, self.settings.idle
         for event in events:
             if isinstance(event, Turn):
-                self._turn(event, format_name, source)
+                run = runs.get(event.run)
+                if run is None or event.prompt != run.prompt or run.over or idle is not None:
+                    run = self._run_of(event, run, format_name, source)
+                run.push(event, prices)
             else:
                 self._end(event, format_name, source)
 
-    def _turn(self, turn: Turn, format_name: str, source: str) -> None:
+    def _run_of(self, turn: Turn, run: Run | None, format_name: str, source: str) -> Run:
+        """The run that a turn belongs to, where that is not simply the open one of its id."""
         identity = (format_name, turn.run)
-        run = self._open.get(identity)
         before: Run | None = None
         if run is not None and self.settings.per == "prompt" and turn.prompt != run.prompt:
             self.reports.append(finished(run))
@@ -68,11 +76,12 @@ class Audit:
             run = self._start(turn, identity, source)
             if before is not None:
                 run.ledger.follow(before.ledger)
-        elif identity in self._ended or self._idle(run, turn):
-            self._ended.discard(identity)
+                run.over = before.over
+        elif run.over or self._idle(run, turn):
+            run.over = False
             self.scan.skips.reopened += 1
         run.prompt = turn.prompt
-        run.push(turn, self.prices)
+        return run
 
     def _idle(self, run: Run, turn: Turn) -> bool:
         """Whether the run had counted as over (`idle`) when this turn came."""
@@ -85,9 +94,11 @@ class Audit:
         if turn.prompt is not None and self.settings.per == "prompt":
             number = self._numbers[identity] = self._numbers.get(identity, 0) + 1
             session, run_id = session or run_id, f"{run_id}#{number}"
-        run = new_run(turn, run_id, format_name, turn.source or source, self._keyers[format_name], self.settings)
+        run = new_run(
+            turn, run_id, format_name, turn.source or source, self._keyers[format_name], self.settings, self._spill
+        )
         run.session = session
-        self._open[identity] = run
+        self._open[identity] = self._runs.setdefault(format_name, {})[identity[1]] = run
         return run
 
     def _end(self, end: End, format_name: str, source: str) -> None:
@@ -101,7 +112,7 @@ class Audit:
             return
         run.end(end)
         if end.final:
-            self._ended.add(identity)
+            run.over = True
 
     def finish(self) -> Report:
         """The report of everything read: runs closed, caps resolved, exits evaluated."""

@@ -100,10 +100,12 @@ class Tracker:
 
     def told(self) -> list[Episode]:
         """The episodes in the order of their firing turns."""
-        return sorted(self.episodes, key=lambda e: e.turn)
+        return sorted(self.episodes, key=lambda e: e.turn) if self.episodes else []
 
     def notes(self) -> list[str]:
         """What is to be said beside the episodes: what was left out, what hides repetition, what waiting cost."""
+        if not self.episodes and (self._watch is None or self._watch.blind is None):
+            return []
         lines = [f"{self.dropped} further episodes not listed"] if self.dropped else []
         patient = [e for e in self.episodes if e.verdict == "waited"]
         turns = sum(e.last - e.turn for e in patient)

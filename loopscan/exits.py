@@ -144,12 +144,12 @@ def first_turn(exit_: Exit, series: Series, fired: int | None, full: int | None,
     """
 
     def fires(turn: int) -> bool:
-        totals = series.at(turn)
+        totals = series.whole if turn == turns else series.at(turn)
         totals.fired, totals.full = fired, full
         return exit_.fires(totals)
 
     turns = len(series)
-    turn = bisect_left(range(1, turns + 1), True, key=fires) + 1
-    if turn > turns or (done and turn == turns):
+    if not turns or not fires(turns):
         return None
-    return turn
+    turn = bisect_left(range(1, turns), True, key=fires) + 1
+    return None if done and turn == turns else turn

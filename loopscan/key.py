@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import msgspec
+import orjson
 
 from loopscan import volatile
 from loopscan.decode import canonical, embedded
@@ -54,10 +55,13 @@ class Keyer:
     unwrap: Callable[[str, JSON], JSON] | None = None
     tools: Mapping[str, ToolSettings] = field(default_factory=dict)
     _ignored: dict[str, Ignored] = field(init=False, default_factory=dict)
+    _special: bool = field(init=False, default=False)
+    """Whether plain arguments have to be looked through."""
 
     def __post_init__(self) -> None:
         if self.tools and not self.exact:
             self._ignored = ignored(self.tools)
+        self._special = bool(self.exact or self.cosmetic or self._ignored)
 
     def action(self, turn: Turn) -> Action:
         """The action of a turn."""
@@ -66,10 +70,17 @@ class Keyer:
             return self._wordy(turn)
         if len(calls) == 1:
             call = calls[0]
-            args = self._read(call.name, call.args)
-            ident = hash((call.name, canonical(args)))
-            known = call.result is not MISSING
-            return Action(ident if known else None, (ident,), calls, turn.text, MISSING, call.error, args)
+            name, args = call.name, call.args
+            if type(args) is not dict or self._special or not PATHS.isdisjoint(args):
+                args = self._read(name, args)
+            try:  # as `canonical` does: this runs once a turn
+                text = orjson.dumps(args, None, orjson.OPT_SORT_KEYS)
+            except orjson.JSONEncodeError:
+                text = canonical(args)
+            ident = hash((name, text))
+            return Action(
+                None if call.result is MISSING else ident, (ident,), calls, turn.text, MISSING, call.error, args
+            )
         idents = tuple(self.call_ident(c.name, c.args) for c in calls)
         known = all(c.result is not MISSING for c in calls)
         return Action(

@@ -96,7 +96,7 @@ class Ledger(msgspec.Struct, gc=False):
 
     def _begin(self) -> None:
         """Start to take the short way."""
-        self._start, self._rates, self._current = len(self.tally), self._price, None
+        self._start, self._rates, self._current = len(self.tally.input), self._price, None
         self.tally.charge(self._out)
 
     def _sum_up(self) -> None:
@@ -106,13 +106,18 @@ class Ledger(msgspec.Struct, gc=False):
             return
         self._start = None
         tally, spent = self.tally, self.money.spent
-        count = len(tally) - start
+        count = len(tally.input) - start
         sent, output = sum(tally.input[start:]), sum(tally.output[start:])
         spent.sends += count
         spent.add(Usage(sent, output))
         _count(spent.usage_sources, "recorded", count)
         _count(spent.prices, price.source, count)
         self._bill(price, price).add((sent, 0, 0, 0), output, sum(tally.usd[start:]), count)
+
+    def pack(self) -> None:
+        """Pack the numbers of the turns so far."""
+        self._sum_up()
+        self.tally.pack()
 
     def close(self) -> Series:
         """Bring all sums up to date; the running totals."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from loopscan.bill import by_model
+from loopscan.bill import priced_as
 from loopscan.episodes import Episode
 from loopscan.report import Fired, Report, RunReport, dollars, iso
 from loopscan.skips import Skips
@@ -88,7 +88,7 @@ def _cost(report: RunReport) -> dict[str, Any]:
         "source": _source(report),
         "unpriced_sends": spent.unpriced,
         "times_normal": report.times_normal,
-        "priced_as": next((line.matched for line in by_model(money.bills)), None),
+        "priced_as": priced_as(money.bills),
         "estimated_usd": dollars(report.usd + money.guessed.more_usd)
         if money.guessed.placeholders and usd is not None
         else None,
@@ -105,6 +105,8 @@ def _cost(report: RunReport) -> dict[str, Any]:
 def _source(report: RunReport) -> str | None:
     """Where the tokens come from: the weakest source that was used."""
     sources = report.spent.usage_sources
+    if len(sources) == 1:
+        return next(iter(sources))
     return next((s for s in ("estimated", "modelled", "recorded") if sources.get(s)), None)
 
 

@@ -8,10 +8,13 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
+from msgspec.structs import replace
+
 from loopscan.episodes import VERDICTS, Episode, worst
-from loopscan.exits import ORDER, Caps, first_turn
+from loopscan.exits import ORDER, Caps, Exit, first_turn
 from loopscan.money import Children, Money, Spent, closing_call, money_notes
 from loopscan.price import PICO
 from loopscan.progress import Progress
@@ -81,12 +84,12 @@ class RunReport:
     @property
     def usd(self) -> int:
         """Picodollars of all priced sends."""
-        return self.series.usd[-1] if len(self.series) else 0
+        return self.series.whole.usd
 
     @property
     def tokens(self) -> int:
         """Input and output tokens of all sends."""
-        return (self.series.input[-1] + self.series.output[-1]) if len(self.series) else 0
+        return self.series.whole.tokens
 
     @property
     def unpriced(self) -> bool:
@@ -143,7 +146,7 @@ def _seen(run: Run, progress: Progress) -> RunReport:
     verdict = worst(episodes)
     return RunReport(
         run.id, run.session, run.parent, run.source, run.format,
-        max(run.models, key=run.models.__getitem__, default=None), run.labels, run.started, run.ended,
+        run.model, run.labels, run.started, run.ended,
         run.turns, run.calls, state, state_source, run.blind,
         None if run.blind and verdict == "clean" else verdict,
         episodes, progress.fired, progress.rule, run.full, series, run.ledger.money, lost, waiting, notes,
@@ -158,29 +161,37 @@ def _duration(seconds: float) -> str:
 
 def evaluate(report: RunReport, caps: Caps) -> None:
     """Fill in the exits that fired on a run under `caps`, smallest turn first."""
+    end = replace(report.series.whole, fired=report.fired, full=report.full)
+    exits = [fired for exit_ in _exits(caps) if exit_.fires(end) and (fired := _fired(exit_, report)) is not None]
+    if len(exits) > 1:
+        exits.sort(key=lambda f: (f.turn, ORDER.index(f.exit)))
+    report.exits = exits
+
+
+@lru_cache(maxsize=8)
+def _exits(caps: Caps) -> tuple[Exit, ...]:
+    return tuple(caps.exits())
+
+
+def _fired(exit_: Exit, report: RunReport) -> Fired | None:
+    """An exit that fires on a run by its end."""
     done, series = report.state == "done", report.series
-    sends = series.sends(len(series))
-    report.exits = []
-    for exit_ in caps.exits():
-        turn = first_turn(exit_, series, report.fired, report.full, done)
-        if turn is None:
-            continue
-        at = turn - 1 if exit_.name == "context_full" else turn
-        paid, usd = series.sends(at), series.usd[at - 1] if at else 0
-        report.exits.append(
-            Fired(
-                exit_.name,
-                turn,
-                paid,
-                usd,
-                sends - paid,
-                report.usd - usd,
-                done and report.verdict != "stuck",
-                report.rule if exit_.name == "no_progress" else None,
-                None if exit_.name == "context_full" else closing_call(series, turn),
-            )
-        )
-    report.exits.sort(key=lambda f: (f.turn, ORDER.index(f.exit)))
+    turn = first_turn(exit_, series, report.fired, report.full, done)
+    if turn is None:
+        return None
+    at = turn - 1 if exit_.name == "context_full" else turn
+    paid, usd = series.sends(at), series.at(at).usd if at else 0
+    return Fired(
+        exit_.name,
+        turn,
+        paid,
+        usd,
+        series.sends(len(series)) - paid,
+        report.usd - usd,
+        done and report.verdict != "stuck",
+        report.rule if exit_.name == "no_progress" else None,
+        None if exit_.name == "context_full" else closing_call(series, turn),
+    )
 
 
 @dataclass(slots=True)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Final
 
 import msgspec
 
 from loopscan.decode import word
-from loopscan.key import Keyer
+from loopscan.key import Action, Keyer
 from loopscan.ledger import Ledger
 from loopscan.model import MISSING, End, Turn
 from loopscan.money import PriceBook
 from loopscan.progress import Progress
 from loopscan.rules import rulebook
+from loopscan.series import PART, Tally
 from loopscan.settings import Settings
+from loopscan.spill import Spill
 
 OVERFLOW_WORDS = (
     "context length",
@@ -33,6 +36,10 @@ class Last(msgspec.Struct, gc=False):
     unseen: int
     failed: bool
     overflow: bool
+
+
+_USUAL: Final = Last(1, 0, False, False)
+"""One call with its result."""
 
 
 class Run(msgspec.Struct, gc=False):
@@ -55,66 +62,107 @@ class Run(msgspec.Struct, gc=False):
     ended: float | None = None
     gap: tuple[float, int] = (0.0, 0)
     turns: int = 0
-    calls: int = 0
-    unseen: int = 0
-    """Calls and texts whose content was never recorded, but for those of the last turn."""
-    seen: int = 0
     full: int | None = None
     compactions: int = 0
     state: str | None = None
     notes: list[str] = []
     last: Last | None = None
+    unseen: int = 0
+    """Calls and texts whose content was never recorded."""
+    over: bool = False
+    """The log said that the run is over."""
+    _more: int = 0
+    _silent: int = 0
+    """Calls beyond the first of a turn; turns without a call."""
+    _model: str | None = None
+    _since: int = 0
+    """The turn before the first one in a row of the present model."""
+    _window: int | None = None
 
     def push(self, turn: Turn, prices: PriceBook) -> None:
-        """Take the run's next turn."""
-        self.turns += 1
-        self.calls += len(turn.calls)
+        """Take the run's next turn.
+
+        Every line here runs once a turn: what a usual turn does not need is left to other functions.
+        """
+        self.turns = number = self.turns + 1
         self.state = None
-        if self.last is not None:
-            self.unseen += self.last.unseen
-            self.seen += max(self.last.calls, 1) - self.last.unseen
-        self._clock(turn)
-        self._describe(turn)
-        self._watch(turn)
-        self._pay(turn, prices)
-        unseen = (
-            sum(c.result is MISSING for c in turn.calls) if turn.calls else int(turn.text is None and not turn.failed)
-        )
-        self.last = Last(len(turn.calls), unseen, turn.failed, turn.failed and overflows(turn.fault))
+        time, calls = turn.time, turn.calls
+        elapsed = 0.0
+        if time is not None:
+            started, ended = self.started, self.ended
+            if started is not None:
+                elapsed = time - started
+                if ended is not None and time - ended > self.gap[0]:
+                    self.gap = (time - ended, number)
+            else:
+                self.started = time
+            if not ended or time > ended:
+                self.ended = time
+        if turn.model != self._model or number == 1:
+            self._new_model(turn.model, prices)
+        if turn.parent is not None or turn.session is not None or turn.labels or turn.compacted:
+            self._describe(turn)
+        progress = self.progress
+        action = progress.keyer.action(turn)
+        progress.push(action)
+        if self.others:
+            self._show_others(action, turn)
+        sent = self.ledger.pay(turn, prices, elapsed)
+        if not number % PART:
+            self.ledger.pack()
+        if self.full is None:
+            window = self.settings.context_window or turn.window or self._window
+            if (window is not None and sent is not None and sent >= window) or (turn.failed and overflows(turn.fault)):
+                self.full = number
+        if len(calls) == 1 and calls[0].result is not MISSING:
+            self.last = _USUAL
+        else:
+            self._unusual(turn)
 
-    def _watch(self, turn: Turn) -> None:
-        keyer = self.progress.keyer
-        action = keyer.action(turn)
-        self.progress.push(action)
-        for other in self.others:
-            other.push(action if other.keyer is keyer else other.keyer.action(turn))
+    def _new_model(self, model: str | None, prices: PriceBook) -> None:
+        self._count_models(self.turns - 1)
+        self._model, self._window = model, prices.window(model)
 
-    def _clock(self, turn: Turn) -> None:
-        if turn.time is None:
-            return
-        if self.started is None:
-            self.started = turn.time
-        elif self.ended is not None and turn.time - self.ended > self.gap[0]:
-            self.gap = (turn.time - self.ended, self.turns)
-        self.ended = max(turn.time, self.ended or turn.time)
+    def _count_models(self, until: int) -> None:
+        """Count the turns of the present model up to turn `until`."""
+        if self._model and until > self._since:
+            self.models[self._model] = self.models.get(self._model, 0) + until - self._since
+        self._since = until
 
     def _describe(self, turn: Turn) -> None:
-        if turn.model:
-            self.models[turn.model] = self.models.get(turn.model, 0) + 1
         self.parent = self.parent or turn.parent
         self.session = self.session or turn.session
         if turn.labels:
             self.labels = {**turn.labels, **self.labels}
         self.compactions += turn.compacted
 
-    def _pay(self, turn: Turn, prices: PriceBook) -> None:
-        elapsed = turn.time - self.started if turn.time is not None and self.started is not None else 0.0
-        sent = self.ledger.pay(turn, prices, elapsed)
-        if self.full is None:
-            window = self.settings.context_window or turn.window or prices.window(turn.model)
-            refused = turn.failed and overflows(turn.fault)
-            if refused or (window is not None and sent is not None and sent >= window):
-                self.full = self.turns
+    def _show_others(self, action: Action, turn: Turn) -> None:
+        keyer = self.progress.keyer
+        for other in self.others:
+            other.push(action if other.keyer is keyer else other.keyer.action(turn))
+
+    def _unusual(self, turn: Turn) -> None:
+        """Take note of a turn that is not one call with its result."""
+        calls = turn.calls
+        if calls:
+            unseen = sum(c.result is MISSING for c in calls)
+            self._more += len(calls) - 1
+        else:
+            unseen = int(turn.text is None and not turn.failed)
+            self._silent += 1
+        self.unseen += unseen
+        self.last = Last(len(calls), unseen, turn.failed, turn.failed and overflows(turn.fault))
+
+    @property
+    def calls(self) -> int:
+        """Calls so far."""
+        return self.turns + self._more - self._silent
+
+    @property
+    def model(self) -> str | None:
+        """The model of most turns."""
+        self._count_models(self.turns)
+        return max(self.models, key=self.models.__getitem__, default=None)
 
     def end(self, end: End) -> None:
         """Take the log's own word on how the run ended."""
@@ -138,10 +186,10 @@ class Run(msgspec.Struct, gc=False):
     @property
     def blind(self) -> bool:
         """Whether most of the run's calls hold no recorded content (an open last turn apart)."""
-        unseen, seen, last = self.unseen, self.seen, self.last
-        if last is not None and not last.calls:
-            unseen, seen = unseen + last.unseen, seen + 1 - last.unseen
-        return unseen > seen
+        unseen, whole, last = self.unseen, self.turns + self._more, self.last
+        if last is not None and last.calls:
+            unseen, whole = unseen - last.unseen, whole - last.calls
+        return 2 * unseen > whole
 
 
 def overflows(fault: object) -> bool:
@@ -150,7 +198,9 @@ def overflows(fault: object) -> bool:
     return any(words in text for words in OVERFLOW_WORDS)
 
 
-def new_run(turn: Turn, run_id: str, format_name: str, source: str, keyer: Keyer, settings: Settings) -> Run:
+def new_run(
+    turn: Turn, run_id: str, format_name: str, source: str, keyer: Keyer, settings: Settings, spill: Spill
+) -> Run:
     """A run that starts with `turn` (which is not pushed yet)."""
     rules = rulebook(settings.rules)
     progress = Progress(
@@ -166,4 +216,14 @@ def new_run(turn: Turn, run_id: str, format_name: str, source: str, keyer: Keyer
         )
         for w in settings.watched
     ]
-    return Run(run_id, format_name, source, turn.session, settings, progress, Ledger(settings), others, turn.prompt)
+    return Run(
+        run_id,
+        format_name,
+        source,
+        turn.session,
+        settings,
+        progress,
+        Ledger(settings, tally=Tally(spill=spill)),
+        others,
+        turn.prompt,
+    )

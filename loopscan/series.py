@@ -1,18 +1,24 @@
-"""What a run spent, turn by turn, as running totals: a few numbers per turn, whatever the messages held."""
+"""What a run spent, turn by turn: a few numbers per turn, whatever the messages held, packed once a part is full."""
 
 from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable
-from itertools import accumulate
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate, chain
+from typing import Any, Final
 
 import msgspec
 
 from loopscan.price import Rate, nearest
+from loopscan.spill import Spill
 
-MOST = (1 << 63) - 1
+MOST: Final = (1 << 63) - 1
 """Absurd figures of a damaged log are held at this."""
+PART: Final = 4096
+"""Turns of a full part."""
+_NARROW: Final = 1 << 32
+_SIZES: Final = {"I": 4, "q": 8, "d": 8}
 
 
 class Totals(msgspec.Struct, gc=False):
@@ -38,11 +44,27 @@ def _reals() -> array[float]:
     return array("d")
 
 
+class Part(msgspec.Struct, gc=False):
+    """Some turns in a row, packed: how many, their sums, the longest of their elapsed seconds, and where they are kept.
+
+    `codes`: type of each of the four columns, "-" where all its numbers are 0.
+    """
+
+    turns: int
+    input: int
+    output: int
+    usd: int
+    elapsed: float
+    codes: str
+    size: int
+    kept: bytes | int
+
+
 class Tally(msgspec.Struct, gc=False):
     """The turns of an open run, a number per turn and column: input, output, picodollars, elapsed seconds.
 
-    `unpaid`: the turns (ascending) whose send was not paid. `rates`: (turn from which on it holds, picodollars of an
-    output token), where that changes; None = no price.
+    The columns hold the turns since the last full part. `unpaid`: the turns (ascending) whose send was not paid.
+    `rates`: (turn from which on it holds, picodollars of an output token), where that changes; None = no price.
     """
 
     input: array[int] = msgspec.field(default_factory=_integers)
@@ -51,9 +73,13 @@ class Tally(msgspec.Struct, gc=False):
     elapsed: array[float] = msgspec.field(default_factory=_reals)
     unpaid: list[int] = []
     rates: list[tuple[int, Rate | None]] = []
+    parts: list[Part] = []
+    packed: int = 0
+    """Turns in full parts."""
+    spill: Spill = msgspec.field(default_factory=Spill)
 
     def __len__(self) -> int:
-        return len(self.input)
+        return self.packed + len(self.input)
 
     def push(self, input_tokens: int, output_tokens: int, usd: int, elapsed: float, paid: bool) -> None:
         """Add a turn: its own tokens and picodollars, and the seconds since the first turn."""
@@ -62,24 +88,50 @@ class Tally(msgspec.Struct, gc=False):
         self.usd.append(min(usd, MOST))
         self.elapsed.append(elapsed)
         if not paid:
-            self.unpaid.append(len(self.input))
+            self.unpaid.append(len(self))
 
     def charge(self, rate: Rate | None) -> None:
         """Note the price of an output token from the next turn on."""
         if not self.rates or self.rates[-1][1] != rate:
-            self.rates.append((len(self.input) + 1, rate))
+            self.rates.append((len(self) + 1, rate))
+
+    def pack(self) -> None:
+        """Make a part of the turns in the columns."""
+        turns = len(self.input)
+        if not turns:
+            return
+        sums = (sum(self.input), sum(self.output), sum(self.usd), max(self.elapsed))
+        codes = "".join([_code(total) for total in sums[:3]]) + ("d" if sums[3] else "-")
+        columns: tuple[array[Any], ...] = (self.input, self.output, self.usd, self.elapsed)
+        data = b"".join([_bytes(c, code) for c, code in zip(columns, codes, strict=True)])
+        self.parts.append(Part(turns, *sums, codes, len(data), self.spill.keep(data)))
+        self.packed += turns
+        self.input, self.output, self.usd, self.elapsed = array("q"), array("q"), array("q"), array("d")
 
     def series(self) -> Series:
-        """The running totals."""
-        elapsed = array("d", accumulate(self.elapsed, max))
-        return Series(_sums(self.input), _sums(self.output), _sums(self.usd), elapsed, self.unpaid, self.rates)
+        """The running totals so far."""
+        self.pack()
+        return Series(self.parts[:], self.unpaid, self.rates, self.spill, _whole(self.parts))
 
 
-def _sums(column: Iterable[int]) -> array[int]:
-    try:
-        return array("q", accumulate(column))
-    except OverflowError:
-        return array("q", (min(total, MOST) for total in accumulate(column)))
+def _whole(parts: list[Part]) -> Totals:
+    if len(parts) == 1:  # as nearly every run has
+        turns, sent, written, usd, elapsed = (p := parts[0]).turns, p.input, p.output, p.usd, p.elapsed
+    else:
+        turns = sum([p.turns for p in parts])
+        sent, written, usd = sum([p.input for p in parts]), sum([p.output for p in parts]), sum([p.usd for p in parts])
+        elapsed = max([p.elapsed for p in parts], default=0.0)
+    return Totals(turns, min(sent, MOST) + min(written, MOST), min(usd, MOST), elapsed)
+
+
+def _code(total: int) -> str:
+    return "-" if not total else "I" if total < _NARROW else "q"
+
+
+def _bytes(column: array[Any], code: str) -> bytes:
+    if code == "-":
+        return b""
+    return column.tobytes() if code == column.typecode else array(code, column).tobytes()
 
 
 class Series(msgspec.Struct, gc=False):
@@ -88,15 +140,35 @@ class Series(msgspec.Struct, gc=False):
     All columns only grow. `unpaid`, `rates`: see `Tally`.
     """
 
-    input: array[int] = msgspec.field(default_factory=_integers)
-    output: array[int] = msgspec.field(default_factory=_integers)
-    usd: array[int] = msgspec.field(default_factory=_integers)
-    elapsed: array[float] = msgspec.field(default_factory=_reals)
+    parts: list[Part] = []
     unpaid: list[int] = []
     rates: list[tuple[int, Rate | None]] = []
+    spill: Spill = msgspec.field(default_factory=Spill)
+    whole: Totals = msgspec.field(default_factory=Totals)
+    """The totals after the last turn."""
 
     def __len__(self) -> int:
-        return len(self.input)
+        return self.whole.turn
+
+    @property
+    def input(self) -> array[int]:
+        """Input tokens by the end of each turn."""
+        return array("q", chain.from_iterable(sums.input for sums in self._all()))
+
+    @property
+    def output(self) -> array[int]:
+        """Output tokens by the end of each turn."""
+        return array("q", chain.from_iterable(sums.output for sums in self._all()))
+
+    @property
+    def usd(self) -> array[int]:
+        """Picodollars by the end of each turn."""
+        return array("q", chain.from_iterable(sums.usd for sums in self._all()))
+
+    @property
+    def elapsed(self) -> array[float]:
+        """Seconds by the end of each turn."""
+        return array("d", chain.from_iterable(sums.elapsed for sums in self._all()))
 
     def sends(self, turn: int) -> int:
         """Sends paid by the end of a turn."""
@@ -104,29 +176,25 @@ class Series(msgspec.Struct, gc=False):
 
     def at(self, turn: int) -> Totals:
         """The totals after a turn (1-based)."""
-        i = turn - 1
-        return Totals(turn, self.input[i] + self.output[i], self.usd[i], self.elapsed[i])
+        sent, written, usd, elapsed = self._at(turn)
+        return Totals(turn, sent + written, usd, elapsed)
 
     def between(self, after: int, last: int) -> tuple[int, int, int, int]:
         """Paid sends, input tokens, output tokens and picodollars of turns after+1 .. last."""
         if last <= after:
             return 0, 0, 0, 0
-        i, j = after - 1, last - 1
-        return (
-            self.sends(last) - self.sends(after),
-            self.input[j] - (self.input[i] if after else 0),
-            self.output[j] - (self.output[i] if after else 0),
-            self.usd[j] - (self.usd[i] if after else 0),
-        )
+        before, end = self._at(after), self._at(last)
+        sends = self.sends(last) - self.sends(after)
+        return sends, end[0] - before[0], end[1] - before[1], end[2] - before[2]
 
-    def inputs(self, after: int = 0, last: int | None = None) -> list[int]:
+    def inputs(self, after: int = 0, last: int | None = None) -> Iterator[int]:
         """Input tokens of each of the turns after+1 .. last; 0 where a send was not paid or its input is not known."""
-        before = self.input[after - 1] if after else 0
-        found = []
-        for total in self.input[after:last]:
-            found.append(total - before)
-            before = total
-        return found
+        start = 0
+        for part in self.parts:
+            if start + part.turns > after and (last is None or start < last):
+                column = self._columns(part)[0]
+                yield from column[max(after - start, 0) : None if last is None else last - start]
+            start += part.turns
 
     def next_paid(self, after: int) -> int | None:
         """The first turn after `after` whose send was paid."""
@@ -148,3 +216,67 @@ class Series(msgspec.Struct, gc=False):
         if rate is None or (sent and not usd and rate):
             return None
         return max(0, usd - nearest(written * rate))
+
+    def _at(self, turn: int) -> tuple[int, int, int, float]:
+        """Input, output, picodollars and seconds by the end of a turn."""
+        if not turn:
+            return 0, 0, 0, 0.0
+        sums = self._sums(turn)
+        i = turn - sums.first
+        return sums.input[i], sums.output[i], sums.usd[i], sums.elapsed[i]
+
+    def _sums(self, turn: int) -> _Sums:
+        """The sums of the part that a turn is in."""
+        recent = _RECENT[0]
+        if recent.of is not self or not recent.first <= turn < recent.end:
+            recent = _RECENT[0] = next(s for s in self._all(turn) if turn < s.end)
+        return recent
+
+    def _all(self, turn: int = 1) -> Iterator[_Sums]:
+        """The sums of each part, from the one on that a turn is in."""
+        start, totals = 1, (0, 0, 0, 0.0)
+        for part in self.parts:
+            if turn < start + part.turns:
+                yield _summed(self, start, totals, self._columns(part))
+            start += part.turns
+            a, b, c, longest = totals
+            totals = a + part.input, b + part.output, c + part.usd, max(longest, part.elapsed)
+
+    def _columns(self, part: Part) -> list[Sequence[Any]]:
+        """The numbers of a part, turn by turn."""
+        data, columns = memoryview(self.spill.load(part.kept, part.size)), list[Sequence[Any]]()
+        for code in part.codes:
+            if code == "-":
+                columns.append([0] * part.turns)
+            else:
+                size = part.turns * _SIZES[code]
+                columns.append(data[:size].cast(code))  # type: ignore[call-overload]
+                data = data[size:]
+        return columns
+
+
+class _Sums(msgspec.Struct, gc=False):
+    """Running totals after the turns `first` .. `end` - 1 of a series."""
+
+    of: Series | None
+    first: int
+    end: int
+    input: Sequence[int]
+    output: Sequence[int]
+    usd: Sequence[int]
+    elapsed: Sequence[float]
+
+
+_RECENT: Final = [_Sums(None, 0, 0, [], [], [], [])]
+"""What was asked for last: who asks about one turn of a run asks about others."""
+
+
+def _summed(of: Series, first: int, before: tuple[int, int, int, float], columns: list[Sequence[Any]]) -> _Sums:
+    sent, written, usd = (_held(accumulate(chain((b,), c))) for b, c in zip(before[:3], columns[:3], strict=True))
+    longest = list(accumulate(chain((before[3],), columns[3]), max))[1:]
+    return _Sums(of, first, first + len(columns[0]), sent, written, usd, longest)
+
+
+def _held(totals: Iterable[int]) -> list[int]:
+    found = list(totals)[1:]
+    return found if not found or found[-1] <= MOST else [min(total, MOST) for total in found]

@@ -82,7 +82,7 @@ def stored(report: RunReport) -> Stored:
         storable(report.run),
         _moment(report.started),
         _moment(report.ended),
-        float(series.elapsed[-1]) if report.started is not None and len(series) else None,
+        float(series.whole.elapsed) if report.started is not None and len(series) else None,
         report.state,
         report.verdict,
         report.turns,

@@ -64,6 +64,8 @@ def wasted_by(episode: Episode, series: Series) -> Waste:
 
 def wasted(episodes: list[Episode], series: Series) -> tuple[Waste, Waste]:
     """What the episodes of a run wasted, and what it spent waiting, no turn counted twice."""
+    if not episodes:
+        return Waste(), Waste()
     end = len(series)
     costly = [span_of(e, end) for e in episodes if e.verdict in COSTLY]
     patient = [span_of(e, end) for e in episodes if e.verdict == "waited"]
@@ -83,6 +85,6 @@ def _union(spans: Iterable[Span], series: Series) -> Waste:
 
 def _history(series: Series, after: int, last: int) -> int:
     """Input of the turns after+1 .. last that their history, as it stood before the first of them, accounts for."""
-    sent = series.inputs(after, last)
+    sent = list(series.inputs(after, last))
     stood = next((tokens for tokens in sent if tokens), 0)
     return sum(min(tokens, stood) for tokens in sent)

@@ -134,7 +134,7 @@ def test_text_and_numbers_that_sqlite_refuses(tmp_path: Path) -> None:
     odd = {"run_id": "r\ud83d\x00", "name": "\udc00", "args": {}, "result": 1, "labels": {"agent": "\ud800"}}
     log = native(tmp_path / "a.jsonl", *[odd | {"ts": 1e300}] * 5)
     report = audit(log).runs[0]
-    report.series.input[-1] = report.series.output[-1] = report.series.usd[-1] = MOST
+    report.series.whole.tokens = report.series.whole.usd = MOST
     with open_store(str(tmp_path / "s.db")) as store:
         store.save([stored(report)], 0.0)
     assert rows(tmp_path / "s.db", "run, ended, tokens, agent") == [("r\\ud83d\x00", None, MOST, "\\ud800")]

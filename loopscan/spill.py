@@ -1,0 +1,42 @@
+"""Packed bytes that a scan has to keep but seldom looks at: in memory up to a limit, then in a file without a name."""
+
+from __future__ import annotations
+
+import tempfile
+from typing import BinaryIO, Final, cast
+
+ROOM: Final = 12 << 20
+"""Bytes that are kept in memory."""
+
+
+class Spill:
+    """Keeps bytes. What `keep` returns is what `load` wants: the bytes themselves, or their place in the file.
+
+    The file is gone with the last reference to the spill, or with the process.
+    """
+
+    __slots__ = ("_end", "_file", "_room")
+
+    def __init__(self, room: int = ROOM) -> None:
+        self._room, self._end = room, 0
+        self._file: BinaryIO | None = None
+
+    def keep(self, data: bytes) -> bytes | int:
+        """Keep bytes."""
+        if self._room >= len(data):
+            self._room -= len(data)
+            return data
+        if self._file is None:
+            self._file = cast(BinaryIO, tempfile.TemporaryFile(prefix="loopscan-"))  # noqa: SIM115 - lives as long as self
+        self._file.seek(self._end)
+        self._file.write(data)
+        place, self._end = self._end, self._end + len(data)
+        return place
+
+    def load(self, kept: bytes | int, size: int) -> bytes:
+        """The `size` bytes that were kept."""
+        if isinstance(kept, bytes):
+            return kept
+        assert self._file is not None
+        self._file.seek(kept)
+        return self._file.read(size)
