@@ -181,7 +181,7 @@ class _Log:
                 self.session.expect(call)
         text = genai.text_of(content)
         turn.text = text or ("" if turn.calls else None)
-        thoughts = [str(mapping(t).get("description") or "") for t in items(message.get("thoughts"))]
+        thoughts = [word(mapping(t).get("description") or "") for t in items(message.get("thoughts"))]
         turn.written = genai.written(text, "".join(thoughts) + genai.text_of(content, True), turn.calls)
         if turn is self.session.latest and cancelled != self.cancelled:
             self.cancelled = cancelled

@@ -146,7 +146,7 @@ def _command(text: str) -> list[str]:
     """The command of a version 1 reply: run only if there is exactly one."""
     for pattern in _COMMANDS:
         if found := pattern.findall(text):
-            return [str(found[0]).strip()] if len(found) == 1 else []
+            return [word(found[0]).strip()] if len(found) == 1 else []
     return []
 
 
