@@ -13,6 +13,7 @@ from loopscan.errors import InputError
 from loopscan.lines import LINE_LIMIT, numbered
 from loopscan.mend import mended
 from loopscan.model import JSON
+from loopscan.rescue import rescued
 from loopscan.skips import Skips
 from loopscan.stream import CHUNK, Ahead, Plain, Stream, opened
 
@@ -24,7 +25,6 @@ _PATIENCE: Final = 1 << 34
 """The same for a plain file, which has an end."""
 _HEAD: Final = 1 << 18
 _HEAD_LINES: Final = 60
-_OPENERS: Final = (b"{", b"[", b"[{")
 
 
 @dataclass(slots=True)
@@ -188,7 +188,7 @@ class Blob:
                     if junk > self._patience:
                         self._fault(f"no JSON in {junk:,} bytes: not read further")
                         break
-                    yield from self._second_tier(number, line, lines, skips)
+                    yield from rescued(self.name, (number, line), lines, skips)
                 else:
                     junk = 0
                     yield number, value
@@ -208,45 +208,12 @@ class Blob:
         if self._junk > self._patience:
             self._fault(f"no JSON in {self._junk:,} bytes: not read further")
             return
-        yield from self._second_tier(number, line, lines, skips)
+        yield from rescued(self.name, (number, line), lines, skips)
 
     def tell_damage(self, skips: Skips) -> None:
         """Count it as a skip when the bytes ended before they should."""
         if self.damage:
             skips.add(self.name, self._line, self.damage)
-
-    def _second_tier(
-        self, number: int, line: bytes, lines: Iterator[tuple[int, bytes]], skips: Skips
-    ) -> Iterator[tuple[int, JSON]]:
-        if line.strip() in _OPENERS:
-            yield from self._spread(number, line, lines, skips)
-            return
-        if line.startswith(b"\0") and (rest := line.lstrip(b"\0")).lstrip()[:1] in (b"", b"{", b"["):
-            skips.add(self.name, number, "NUL bytes: what was to stand here was never written")
-            line = rest
-        try:
-            for value in decode.iter_values(decode.text_of(line)):
-                yield number, value
-        except decode.BadJSON as err:
-            skips.add(self.name, number, str(err))
-
-    def _spread(
-        self, first: int, line: bytes, lines: Iterator[tuple[int, bytes]], skips: Skips
-    ) -> Iterator[tuple[int, JSON]]:
-        """The value that begins with a lone bracket: indented lines up to the bracket that closes it."""
-        parts, size = [line], len(line)
-        for number, line in lines:
-            indented, closes = line[:1] in (b" ", b"\t"), line[:1] in (b"}", b"]")
-            if size > LINE_LIMIT or not (indented or closes):
-                skips.add(self.name, first, "no JSON: the value is not closed")
-                yield from self._second_tier(number, line, lines, skips)
-                return
-            parts.append(line)
-            size += len(line)
-            if closes:
-                yield from self._second_tier(first, b"\n".join(parts), lines, skips)
-                return
-        skips.add(self.name, first, "no JSON: the value is cut short")
 
     def position(self) -> int:
         """Bytes taken from the file so far, compressed ones where it is compressed; 0 where it does not say."""

@@ -114,6 +114,7 @@ BAD_LINES = {
     "two values, the second cut": b'17 {"a"',
     "single quotes": b"{'type': 'assistant'}",
     "a lone brace": b"}",
+    "thousands of lines that only open": b"{\n" * 5000 + b"[",
 }
 
 
