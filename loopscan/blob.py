@@ -19,6 +19,7 @@ from loopscan.stream import CHUNK, Ahead, Plain, Stream, opened
 
 VALUE_LIMIT: Final = 1 << 28
 """Bytes of the longest document, one JSON value over a whole input, that is read."""
+DATABASE: Final = b"SQLite format 3\x00"
 _ENDLESS: Final = 1 << 28
 """Bytes without a value after which a pipe, a device or a compressed file is read no further."""
 _PATIENCE: Final = 1 << 34
@@ -98,7 +99,7 @@ class Blob:
 
     def _sniffed(self) -> Head:
         raw = self._ahead
-        if raw.startswith(b"SQLite format 3\x00"):
+        if raw.startswith(DATABASE):
             return Head(raw, [], False)
         begin = 0
         if len(raw) > LINE_LIMIT:  # a first line that is, or is to be passed over

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from loopscan.cli_output import opened, options
+from loopscan.cli_output import identity, opened, options
 from loopscan.formats import FORMATS, load
 from loopscan.render._grid import Column, Grid
 
@@ -40,6 +40,7 @@ def convert_command(given: Given) -> int:
     wanted = inputs(given)
     scan = Scan(wanted.skips(), given.exact, wanted.field_map)
     with opened(given.output) as out:
+        wanted.own = identity(out)
         writer = NativeWriter(out, scan, given.per.value)
         read_all(wanted, settings(given).span, scan, writer)
         writer.finish()

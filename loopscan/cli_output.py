@@ -82,6 +82,15 @@ def _put(part: str, target: str) -> None:
     os.replace(part, target)
 
 
+def identity(out: TextIO) -> tuple[int, int] | None:
+    """Device and inode of the file that is written, None where it is none."""
+    try:
+        status = os.fstat(out.fileno())
+    except (OSError, ValueError):
+        return None
+    return status.st_dev, status.st_ino
+
+
 def options(given: Given, out: TextIO) -> Options:
     """How to render: what the terminal can show, if `out` is one."""
     from loopscan.render import Options

@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from loopscan.blob import VALUE_LIMIT, Blob, Head
+from loopscan.blob import DATABASE, VALUE_LIMIT, Blob, Head
 from loopscan.engine import Audit
 from loopscan.errors import InputError
 from loopscan.formats import FORMATS, Reader, Scan, detect, load
@@ -22,6 +22,9 @@ from loopscan.skips import Skips
 from loopscan.source import Input, expand, open_input
 from loopscan.span import Span
 from loopscan.stop import STOP, on_interrupt
+
+_EMPTY = 1 << 20
+"""Bytes of nothing that are still an empty file."""
 
 
 class Watch(Protocol):
@@ -44,7 +47,8 @@ class Inputs:
     `say`: where one-line messages go (skips, unknown inputs); None = nowhere. `tell`: the same for what only the
     curious want to know (how each file was read), skipped records beyond the first ones too. `hide`: how a path is
     named in those lines, where it is not to be said. `watch`: who is shown how far the reading is. `stoppable`:
-    Ctrl-C ends the reading, not the program.
+    Ctrl-C ends the reading, not the program. `own`: device and inode of the file that is written meanwhile, which
+    is no input wherever it lies.
     """
 
     paths: list[str]
@@ -55,6 +59,7 @@ class Inputs:
     hide: Callable[[str], str] | None = None
     watch: Watch | None = None
     stoppable: bool = False
+    own: tuple[int, int] | None = None
 
     def skips(self) -> Skips:
         """Where the skips of these inputs are counted and said."""
@@ -102,7 +107,7 @@ def read_all(inputs: Inputs, span: Span, scan: Scan, sink: Sink) -> Reading:
     reading = Reading(inputs, span, sink)
     if inputs.format:
         load(inputs.format)
-    items, watch = expand(inputs.paths), inputs.watch
+    items, watch = [i for i in expand(inputs.paths) if inputs.own is None or not i.is_same(*inputs.own)], inputs.watch
     if watch is not None:
         watch.begin(items)
     with on_interrupt() if inputs.stoppable else nullcontext():
@@ -209,13 +214,15 @@ def _format(blob: Blob, item: Input, inputs: Inputs) -> str | None:
 
 
 def _is_empty(head: Head) -> bool:
-    return not head.raw.strip(b"\xef\xbb\xbf \t\r\n\x00")
+    return len(head.raw) < _EMPTY and not head.raw.strip(b"\xef\xbb\xbf \t\r\n\x00")
 
 
 def unknown(path: str, head: Head) -> str:
     """The line about an input of no known format, with the first keys it holds."""
     keys = ", ".join(list(head.first)[:8])
     found = f"its first keys are {keys}" if keys else "it does not begin with a JSON object"
+    if head.raw.startswith(DATABASE):
+        found = "it is a database without the tables of a known agent"
     if len(head.raw) > VALUE_LIMIT:
         found = f"it begins with a line of more than {VALUE_LIMIT:,} bytes"
     return f"{path}: no known log format: {found}; name one with --from ({', '.join(FORMATS)}) or map fields with --map"

@@ -28,6 +28,14 @@ class Input:
     named: bool
     problem: str | None = None
 
+    def is_same(self, device: int, inode: int) -> bool:
+        """Whether this is a certain file, under whatever name."""
+        try:
+            status = os.stat(self.path)
+        except OSError:
+            return False
+        return (status.st_dev, status.st_ino) == (device, inode)
+
 
 def expand(paths: list[str]) -> list[Input]:
     """The files behind files, globs, directories and `-`, each once, folders in sorted order.

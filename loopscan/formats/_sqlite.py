@@ -12,16 +12,19 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Final
 
+from loopscan.blob import DATABASE
 from loopscan.decode import BadJSON, loads, word
 from loopscan.formats._beside import LIMIT
 from loopscan.model import JSON
 from loopscan.skips import Skips
 from loopscan.stop import STOP
 
-MAGIC: Final = b"SQLite format 3\x00"
+MAGIC: Final = DATABASE
 PATIENCE: Final = 30.0
 """Seconds that a query may take without a row."""
 _STEPS: Final = 1_000_000
+_LOCKED: Final = 2.0
+"""Seconds to wait for whoever locks a database."""
 _TABLE: Final = re.compile(rb"CREATE TABLE (?:IF NOT EXISTS )?[\"'`\[]?(\w+)")
 
 
@@ -105,7 +108,7 @@ def _connect(path: Path, stack: ExitStack) -> sqlite3.Connection:
         path = copy
     elif not unmerged and not Path(f"{path}-journal").exists():
         options = "mode=ro&immutable=1"
-    connection = sqlite3.connect(f"{path.absolute().as_uri()}?{options}", uri=True)
+    connection = sqlite3.connect(f"{path.absolute().as_uri()}?{options}", uri=True, timeout=_LOCKED)
     stack.callback(connection.close)
     connection.text_factory = _text
     connection.execute("SELECT name FROM sqlite_master").fetchone()
