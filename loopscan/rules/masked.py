@@ -12,7 +12,6 @@ from loopscan.rules.base import Rule, Run
 
 COPIES: Final = 3
 _LONG: Final = 20_000
-_HEAD: Final = 100
 _APART: Final = 64
 
 
@@ -94,12 +93,9 @@ def _may_mask(first: Seen, second: Seen) -> bool:
     if len(first.action.calls) != 1:
         return True
     one, other = first.action.calls[0].result, second.action.calls[0].result
-    if type(one) is not str or type(other) is not str or len(one) < _HEAD:
+    if type(one) is not str or type(other) is not str:
         return type(one) is type(other)
-    if abs(len(one) - len(other)) > _APART:
-        return False
-    a, b = (outcome.masked(t[:_HEAD], True) for t in (one, other))
-    return a[: _HEAD // 4] == b[: _HEAD // 4]
+    return abs(len(one) - len(other)) <= _APART and outcome.one_skeleton(one, other)
 
 
 def _goes_somewhere(seen: Seen, period: int, since: int, run: Run) -> bool:

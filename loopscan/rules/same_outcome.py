@@ -51,7 +51,7 @@ class SameOutcome(Rule):
             return False
         empty = outcome.nothing(text)
         related = 2 * (streak.same_words + streak.reworded) >= streak.count - 1
-        needed = REWORDED if related else HOLLOW if empty and not streak.pause and streak.shared else OTHER
+        needed = REWORDED if related else HOLLOW if empty and not streak.pause and streak.shares else OTHER
         if not streak.dense(needed) or streak.count < needed:
             return False
         if empty:

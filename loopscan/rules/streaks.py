@@ -28,7 +28,6 @@ _PROSE: Final = 3000
 LISTED: Final = 600
 """The longest list whose order is looked through."""
 _FIRST: Final = 40
-_WORDS: Final = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
 
 
 @dataclass(slots=True)
@@ -68,8 +67,8 @@ class Streak:
     """`like`: how the outcomes are alike; `turns`: the first of its calls; `kins`: the same words / reworded pairs.
 
     `series`: numbers of the results, where only they differ; `idents`: the different actions (at most 9 are kept).
-    `exact`: the results are equal in full; `looks`: calls that only look. `shared`: words
-    that all arguments have in common.
+    `exact`: the results are equal in full; `looks`: calls that only look. `end`: its last
+    call.
     """
 
     tool: str
@@ -88,12 +87,18 @@ class Streak:
     numbered: bool = False
     exact: bool = True
     looks: int = 0
-    shared: frozenset[str] = frozenset()
+    end: Point | None = None
     episodes: dict[str, Episode] = field(default_factory=dict)
 
     def dense(self, copies: int) -> bool:
         """Whether the last `copies` calls lie close together."""
         return len(self.recent) >= copies and self.recent[-1] - self.recent[-copies] <= 3 * copies
+
+    @property
+    def shares(self) -> bool:
+        """Whether the arguments of its first and its last call have a word in common."""
+        last = self.end.said if self.end is not None else None
+        return not set(self.start.said or ()).isdisjoint(last or ())
 
     @property
     def moving(self) -> bool:
@@ -133,6 +138,16 @@ class Trail:
         return streak
 
 
+def unlike(first: JSON, second: JSON) -> bool:
+    """The first test of `may_be_alike`, at which nearly every turn ends."""
+    return (
+        type(first) is str is type(second)
+        and first[:8] != second[:8]
+        and first[-10:] != second[-10:]
+        and (len(first) != len(second) or len(first) >= LISTED)
+    )
+
+
 def may_be_alike(before: Call, call: Call) -> bool:
     """Cheap: whether two calls of one tool can have the same outcome at all."""
     first, second = before.result, call.result
@@ -147,7 +162,7 @@ def may_be_alike(before: Call, call: Call) -> bool:
         return True
     if -24 <= one - other <= 24:
         if first[:8] == second[:8] or first[-10:] == second[-10:]:
-            if _skeleton(first) == _skeleton(second):
+            if outcome.one_skeleton(first, second):
                 return True
             if one < _SHORT and other < _SHORT and first[:1] not in ("{", "["):
                 return True
@@ -163,16 +178,17 @@ def _reworded(first: JSON, second: JSON) -> bool:
     return talks(first) and talks(second) and wording.kin(wording.said(first), wording.said(second)) == wording.REWORDED
 
 
-_ASKED: Final = frozenset("instruction instructions message prompt task question request text query_text ask".split())
+ASKED: Final = frozenset("instruction instructions message prompt task question request text query_text ask".split())
+"""Arguments that hold what is asked for in prose."""
 
 
 def talks(args: JSON) -> bool:
     """Whether arguments hold prose that asks for something: one line of several words."""
     if isinstance(args, dict):
-        if _ASKED.isdisjoint(args):
+        if ASKED.isdisjoint(args):
             return False
-        args = next(v for k, v in args.items() if k in _ASKED)
-    if not isinstance(args, str) or (args[:1] == "{" and not any(f'"{k}"' in args for k in _ASKED)):
+        args = next(v for k, v in args.items() if k in ASKED)
+    if not isinstance(args, str) or (args[:1] == "{" and not any(f'"{k}"' in args for k in ASKED)):
         return False
     return len(args) < 1000 and args.count(" ") >= 4 and "\n" not in args
 
@@ -182,7 +198,6 @@ def _started(tool: str, like: int, start: Point, run: Run) -> Streak:
     streak.recent.append(start.turn)
     streak.idents.add(start.ident)
     streak.looks += run.reads(start.call)
-    streak.shared = frozenset(start.said or ())
     return streak
 
 
@@ -198,7 +213,7 @@ def _join(streak: Streak, before: Point, point: Point, kin: int, run: Run) -> No
     streak.reworded += kin == wording.REWORDED
     streak.exact = streak.exact and (before.call.result == point.call.result or before.plain(run) == point.plain(run))
     streak.looks += run.reads(point.call)
-    streak.shared &= frozenset(point.said or ())
+    streak.end = point
 
 
 def _numbers(point: Point, run: Run) -> list[float]:
@@ -218,7 +233,7 @@ def alike(before: Point, point: Point, run: Run) -> tuple[int, int]:
         return EQUAL, wording.SAME_COUNTS if same_action else wording.kin(before.said, point.said)
     if len(first) > _LONG or len(second) > _LONG:
         return 0, 0
-    one_mask = _one_skeleton(first, second) and outcome.masked(first) == outcome.masked(second)
+    one_mask = outcome.one_skeleton(first, second) and outcome.masked(first) == outcome.masked(second)
     if one_mask and (point.call.error or outcome.failing(second)):
         return EQUAL, wording.SAME_COUNTS if same_action else wording.kin(before.said, point.said)
     if _one_fault(first, second):
@@ -245,15 +260,6 @@ def _one_fault(first: str, second: str) -> bool:
     """Whether two longer results begin with one line that tells of a failure."""
     line = second.partition("\n")[0]
     return _FIRST <= len(line) < len(second) and first.startswith(line + "\n") and outcome.failing(line)
-
-
-def _one_skeleton(first: str, second: str) -> bool:
-    return _skeleton(first) == _skeleton(second) or "base64," in first
-
-
-def _skeleton(text: str) -> bytes:
-    """What stands between the words; texts that differ in numbers and random words have one skeleton."""
-    return text.encode("utf-8", "surrogatepass").translate(None, _WORDS)
 
 
 def _answers_reworded(before: Point, point: Point, run: Run) -> bool:

@@ -17,7 +17,7 @@ from loopscan.key import Action, Keyer
 from loopscan.model import JSON, MISSING, Call
 from loopscan.rules import Rulebook, tools
 from loopscan.rules.base import Book
-from loopscan.rules.streaks import LISTED, Point, Trail, may_be_alike
+from loopscan.rules.streaks import ASKED, Point, Trail, may_be_alike, unlike
 from loopscan.spelling import PATHS
 
 TOOLS: Final = 16
@@ -42,56 +42,60 @@ class Watch:
         """Take the next turn; `seen`: its place in the detector's window, None if it equals nothing."""
         self.turn = turn
         calls = action.calls
-        if self.keyer.tools and calls and all(map(self.polls, calls)):
-            return
         if len(calls) == 1:
-            self._one(calls[0], action, seen)
-        elif calls:
+            call = calls[0]
+            name = call.name
+            what = tools.KINDS.get(name)
+            if what is None:
+                what = tools.kind(name)
+            if seen is not None:
+                last = self._trails.get(name)
+                quiet = what or (type(action.args) is dict and ASKED.isdisjoint(action.args))
+                if quiet and type(last) is Seen and unlike(last.action.calls[0].result, call.result):
+                    self._trails[name] = seen
+                else:
+                    self._alike(name, last, call, seen)
+                if seen.before is not None:
+                    self._came_back(seen, seen.before)
+            if what:
+                if what & tools.SHELL:
+                    self._shell(call, action, seen)
+                elif type(args := action.args) is dict and not PATHS.isdisjoint(args):
+                    self._file(what, args, action)
+            if call.error:
+                self._failed(action)
+        else:
+            self._other(action, seen)
+
+    def _other(self, action: Action, seen: Seen | None) -> None:
+        """A turn with no call, or with several."""
+        if action.calls:
             for rule in self.rules.many:
                 self._of(rule).many(action, self)
         elif action.text:
             for rule in self.rules.words:
                 self._of(rule).words(action, self)
-        if action.error:
-            for rule in self.rules.fault:
-                self._of(rule).fault(action, self)
         if seen is not None and seen.before is not None:
-            self._compare(seen, seen.before)
-            for rule in self.rules.back:
-                self._of(rule).back(seen, self)
+            self._came_back(seen, seen.before)
+        if action.error:
+            self._failed(action)
 
-    def _one(self, call: Call, action: Action, seen: Seen | None) -> None:
-        name, args = call.name, action.args
-        what = tools.KINDS.get(name)
-        if what is None:
-            what = tools.kind(name)
-        if seen is not None:
-            self._compare_with_last(name, what, call, seen)
-        if what & tools.SHELL:
-            self._shell(call, action, seen)
-        elif what and type(args) is dict and not PATHS.isdisjoint(args):
-            self._file(what, args, action)
+    def _failed(self, action: Action) -> None:
+        for rule in self.rules.fault:
+            self._of(rule).fault(action, self)
 
-    def _compare_with_last(self, name: str, what: int, call: Call, seen: Seen) -> None:
-        last = self._trails.get(name)
-        if type(last) is Seen:
-            # the first test of `may_be_alike`, here because nearly every turn ends at it
-            first, second = last.action.calls[0].result, call.result
-            if (
-                what
-                and type(first) is str is type(second)
-                and first[:8] != second[:8]
-                and first[-10:] != second[-10:]
-                and (len(first) != len(second) or len(first) >= LISTED)
-            ):
-                self._trails[name] = seen
-                return
-        self._alike(name, last, call, seen)
+    def _came_back(self, seen: Seen, before: Seen) -> None:
+        calls = seen.action.calls
+        if self.keyer.tools and calls and all(map(self.polls, calls)):
+            return
+        self._compare(seen, before)
+        for rule in self.rules.back:
+            self._of(rule).back(seen, self)
 
     def _alike(self, name: str, last: Seen | Trail | None, call: Call, seen: Seen) -> None:
         """Compare a call with the one before of its tool, and tell the rules of a streak."""
         before = last.point.call if isinstance(last, Trail) else last.action.calls[0] if last is not None else None
-        if before is None or not may_be_alike(before, call):
+        if before is None or not may_be_alike(before, call) or (self.keyer.tools and self.polls(call)):
             self._trails[name] = seen
             if last is None and len(self._trails) > TOOLS:
                 del self._trails[next(iter(self._trails))]
@@ -113,7 +117,12 @@ class Watch:
         line = tools.command(action.args)
         if line:
             if seen is not None:
-                self._compare_with_last(tools.label(call.name, line), tools.SHELL, call, seen)
+                name = tools.label(call.name, line)
+                last = self._trails.get(name)
+                if type(last) is Seen and unlike(last.action.calls[0].result, call.result):
+                    self._trails[name] = seen
+                else:
+                    self._alike(name, last, call, seen)
             for rule in self.rules.shell:
                 self._of(rule).shell(line, action, self)
 
