@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import astuple, dataclass, fields
 from typing import Final
 from urllib.parse import quote
@@ -54,15 +55,10 @@ class Store:
     def save(self, runs: Iterable[Stored], now: float) -> Saved:
         """Keep the runs of an audit, all or none; a run that is there already is replaced where it grew."""
         saved = Saved()
-        with told(self.path, self._error):
+        with told(self.path, self._error), self._db:
             self._db.execute("BEGIN IMMEDIATE")
-            try:
-                for run in runs:
-                    self._keep(run, now, saved)
-            except BaseException:
-                self._db.execute("ROLLBACK")
-                raise
-            self._db.execute("COMMIT")
+            for run in runs:
+                self._keep(run, now, saved)
         return saved
 
     def _keep(self, run: Stored, now: float, saved: Saved) -> None:
@@ -175,17 +171,15 @@ def open_store(
     if reading and not os.path.isfile(path):
         raise InputError(f"--store {path}: no such file; loopscan audit PATH --store {path} makes it")
     where = _address(path) if reading else os.path.abspath(path)
-    with told(path, error):
+    with told(path, error), ExitStack() as on_failure:
         connection = sqlite3.connect(where, wait, isolation_level=None, uri=reading)
-        try:
-            if reading and version(connection, path, len(migrations), error) < len(migrations):
-                connection.close()
-                return open_store(path, wait, migrations)
-            if not reading:
-                prepare(connection, path, wait, migrations)
-        except BaseException:
+        on_failure.callback(connection.close)
+        if reading and version(connection, path, len(migrations), error) < len(migrations):
             connection.close()
-            raise
+            return open_store(path, wait, migrations)
+        if not reading:
+            prepare(connection, path, wait, migrations)
+        on_failure.pop_all()
     return Store(path, connection, error)
 
 
