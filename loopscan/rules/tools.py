@@ -36,6 +36,7 @@ _SHELL: Final = frozenset("bash shell exec terminal cmd powershell sh zsh".split
 _COMMANDS: Final = ("command", "cmd", "script", "code", "input")
 
 _WORDS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_QUOTED: Final = re.compile(r"'[^'\n]*'|\"[^\"\n$`]*\"")
 _SEGMENTS: Final = re.compile(r"\s*(?:&&|\|\||[;|\n])\s*")
 _LOOKS: Final = frozenset(
     "ls cat head tail grep rg egrep find fd pwd which whereis type git sed wc stat file tree ps df du env printenv "
@@ -142,7 +143,7 @@ def is_of(call: Call, tool: str | None) -> bool:
 def _verbs(line: str) -> list[tuple[str, str]]:
     """First word and rest of each command of a line, assignments and `sudo` skipped."""
     found = []
-    for segment in _SEGMENTS.split(line.strip()):
+    for segment in _SEGMENTS.split(_QUOTED.sub("quoted", line.strip())):
         words = segment.split()
         while words and ("=" in words[0] or words[0] in ("sudo", "time", "command", "timeout")):
             words = words[1:]
