@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 
 
 def main() -> None:
@@ -10,8 +11,9 @@ def main() -> None:
     if sys.argv[1:] in (["--version"], ["-V"]):
         from loopscan._version import __version__
 
-        print(f"loopscan {__version__}")
-        return
+        with suppress(OSError):  # else said by the long way
+            print(f"loopscan {__version__}", flush=True)
+            return
     from loopscan.cli import run
 
     sys.exit(run())

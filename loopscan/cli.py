@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from typing import Annotated
 
 import typer
@@ -13,7 +11,7 @@ from loopscan.cli_given import Given, gathered
 from loopscan.cli_one import show
 from loopscan.cli_weekly import history, replay
 from loopscan.errors import LoopscanError
-from loopscan.stop import STOP
+from loopscan.stop import STOP, Terminated, on_terminate
 
 app = typer.Typer(
     name="loopscan",
@@ -27,21 +25,24 @@ app = typer.Typer(
 
 def run(argv: list[str] | None = None) -> int:
     """Run the command line; the exit code of DESIGN section 7."""
-    try:
-        code = app(argv, standalone_mode=False, prog_name="loopscan")
-    except LoopscanError as err:
-        from loopscan.cli_output import say
+    from loopscan.cli_output import drop_output, say, standard
 
+    try:
+        with on_terminate(), standard():
+            code = app(argv, standalone_mode=False, prog_name="loopscan")
+    except LoopscanError as err:
         for message in err.args:
             say(str(message))
         return err.exit_code
     except typer.Exit as stop:
         return stop.exit_code
     except (KeyboardInterrupt, typer.Abort):
-        print("loopscan: stopped", file=sys.stderr)
+        say("stopped")
         return 130
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except Terminated:
+        return 143
+    except (BrokenPipeError, SystemExit):  # the parser makes the one of the other
+        drop_output()
         return 0
     except Exception as err:  # noqa: BLE001 - the outermost function: usage errors of the parser, else re-raised
         return _usage(err)
@@ -59,16 +60,21 @@ def _usage(err: Exception) -> int:
     return 2
 
 
-@app.callback()
-def _root(
-    context: typer.Context,
-    version: Annotated[bool, typer.Option("--version", "-V", help="Print the version.", is_eager=True)] = False,
-) -> None:
-    if version:
+def _version(asked: bool) -> None:
+    if asked:
         from loopscan._version import __version__
 
         print(f"loopscan {__version__}")
         raise typer.Exit
+
+
+@app.callback()
+def _root(
+    context: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", "-V", help="Print the version.", is_eager=True, callback=_version)
+    ] = False,
+) -> None:
     from loopscan.cli_config import apply
 
     apply(context)

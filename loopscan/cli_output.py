@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import sys
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from loopscan.report import Report
 
 TERMINAL_ROWS = 20
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
 def write(report: Report, given: Given) -> None:
@@ -41,8 +43,11 @@ def say(message: str) -> None:
 def opened(path: str | None) -> Iterator[TextIO]:
     """Standard output, or a file that appears only when it is whole. Raises UsageError."""
     if path is None or path == "-":
-        with _standard() as out:
-            yield out
+        if sys.stdout is None:
+            raise UsageError("standard output is closed: name a file with --output")
+        if hasattr(sys.stdout, "reconfigure"):
+            sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
+        yield sys.stdout
         return
     target = os.path.realpath(path)
     device = os.path.exists(path) and not os.path.isfile(path)
@@ -60,19 +65,25 @@ def opened(path: str | None) -> Iterator[TextIO]:
 
 
 @contextmanager
-def _standard() -> Iterator[TextIO]:
-    if sys.stdout is None:
-        raise UsageError("standard output is closed: name a file with --output")
-    if hasattr(sys.stdout, "reconfigure"):
-        sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
+def standard() -> Iterator[None]:
+    """Inside the block a standard output that cannot take more is a UsageError."""
     try:
-        yield sys.stdout
-        sys.stdout.flush()
+        yield
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except BrokenPipeError:
         raise
     except OSError as err:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else the interpreter tries again at its end
+        if err.errno not in _FULL:
+            raise
+        drop_output()
         raise UsageError(f"standard output cannot be written: {err.strerror}") from None
+
+
+def drop_output() -> None:
+    """Let standard output lead nowhere, else the interpreter tries again to write what is left when it ends."""
+    with suppress(OSError, ValueError, AttributeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _put(part: str, target: str) -> None:

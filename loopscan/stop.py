@@ -40,6 +40,28 @@ def on_interrupt() -> Iterator[None]:
         STOP.stopped, STOP.asked = STOP.asked, False
 
 
+class Terminated(BaseException):
+    """The program was asked to end (SIGTERM). Files half written are taken away on the way out."""
+
+
+@contextmanager
+def on_terminate() -> Iterator[None]:
+    """Inside the block SIGTERM is raised as Terminated."""
+    try:
+        before = signal.signal(signal.SIGTERM, _end)
+    except ValueError:  # not the main thread
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    raise Terminated
+
+
 def _ask(number: int, frame: FrameType | None) -> None:
     if STOP.asked or STOP.waiting:
         raise KeyboardInterrupt

@@ -1,0 +1,278 @@
+"""What happens at the limits: a stop, a closed pipe, a full disk, few open files; nothing is left behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loopscan import audit
+from loopscan.stop import STOP
+from tests.conftest import ROOT, SAMPLES, loopscan, native
+
+LINE = {"name": "t", "args": {}, "result": 1}
+PROGRAM = [sys.executable, "-m", "loopscan"]
+
+
+def started(*args: str, **more: Any) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [*PROGRAM, *args], cwd=ROOT, text=True,
+        **{"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **more},
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def long_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A log that takes a few seconds."""
+    target = tmp_path_factory.mktemp("long") / "a.jsonl"
+    with target.open("w") as out:
+        for i in range(400_000):
+            out.write(
+                f'{{"run_id":"r{i % 500}","turn":{i},"name":"t","args":{{"i":{i}}},"result":"line {i} of many"}}\n'
+            )
+    (target.parent / "b.jsonl").write_text("".join(json.dumps({"run_id": "last", **LINE}) + "\n"))
+    return target
+
+
+@pytest.mark.parametrize("form", ["table", "json"])
+def test_ctrl_c_shows_what_is_known(form: str, long_log: Path) -> None:
+    child = started("audit", str(long_log), str(long_log.parent), "-f", form)
+    time.sleep(1.2)
+    child.send_signal(signal.SIGINT)
+    out, err = child.communicate(timeout=30)
+    assert child.returncode == 130
+    assert "Traceback" not in err
+    assert "stopped: the last input was read in part, 1 more were not read" in err
+    if form == "table":
+        assert "stopped: the last input was read in part, 1 more were not read" in out
+        assert "runs: " in out
+    else:
+        document = json.loads(out)
+        assert document["skipped"]["unread_inputs"] == 1
+        assert 1 <= len(document["runs"]) <= 500
+        assert 0 < document["totals"]["turns"] < 400_000
+
+
+def test_ctrl_c_while_a_pipe_says_nothing(tmp_path: Path) -> None:
+    with started("audit", "-", "-f", "json", stdin=subprocess.PIPE) as child:
+        assert child.stdin is not None
+        assert child.stdout is not None
+        child.stdin.write((json.dumps({"run_id": "r", **LINE}) + "\n") * 5)
+        child.stdin.flush()
+        time.sleep(1.5)
+        child.send_signal(signal.SIGINT)
+        assert child.wait(timeout=20) == 130
+        assert json.loads(child.stdout.read())["totals"]["turns"] == 5
+
+
+def test_ctrl_c_writes_the_report_of_what_is_known(long_log: Path, tmp_path: Path) -> None:
+    for command in (["audit", "-f", "jsonl"], ["convert"], ["cost", "-f", "jsonl"]):
+        target = tmp_path / "out.jsonl"
+        child = started(*command, str(long_log), "-o", str(target))
+        time.sleep(1.2)
+        child.send_signal(signal.SIGINT)
+        _, err = child.communicate(timeout=30)
+        assert (child.returncode, "Traceback" in err) == (130, False)
+        assert os.listdir(tmp_path) == ["out.jsonl"]
+        assert all(json.loads(line) for line in target.read_text().splitlines())
+        target.unlink()
+
+
+def test_two_ctrl_c_end_it_at_once(long_log: Path) -> None:
+    child = started("audit", str(long_log), "-f", "json")
+    time.sleep(1.0)
+    child.send_signal(signal.SIGINT)
+    child.send_signal(signal.SIGINT)
+    _, err = child.communicate(timeout=30)
+    assert (child.returncode, "Traceback" in err) == (130, False)
+
+
+def test_a_terminated_program_leaves_nothing_behind(long_log: Path, tmp_path: Path) -> None:
+    temp = set(os.listdir("/tmp"))
+    child = started("convert", str(long_log), "-o", str(tmp_path / "out.jsonl"))
+    time.sleep(1.0)
+    child.send_signal(signal.SIGTERM)
+    child.communicate(timeout=30)
+    assert child.returncode == 143
+    assert os.listdir(tmp_path) == []
+    assert not {n for n in set(os.listdir("/tmp")) - temp if n.startswith("loopscan")}
+
+
+def test_a_function_call_is_interrupted_as_usual(long_log: Path) -> None:
+    code = "import sys; from loopscan import audit; audit(sys.argv[1])"
+    child = subprocess.Popen([sys.executable, "-c", code, str(long_log)], cwd=ROOT, stderr=subprocess.PIPE, text=True)
+    time.sleep(1.0)
+    child.send_signal(signal.SIGINT)
+    _, err = child.communicate(timeout=30)
+    assert "KeyboardInterrupt" in err
+    assert not STOP.asked
+
+
+COMMANDS = [
+    ["audit", "-f", "jsonl"],
+    ["audit"],
+    ["cost"],
+    ["convert"],
+    ["formats"],
+    ["audit", "-f", "junit"],
+    ["--help"],
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_a_closed_pipe_is_quiet(command: list[str]) -> None:
+    paths = [] if command[0] in ("formats", "--help") else ["sample_traces/loopscan"]
+    for size in (0, 10):
+        with started(*command, *paths) as child:
+            assert child.stdout is not None
+            assert child.stderr is not None
+            child.stdout.read(size)
+            child.stdout.close()
+            assert child.stderr.read() == ""
+            assert child.wait(timeout=30) == 0
+
+
+FULL = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
+
+
+@FULL
+@pytest.mark.parametrize("command", [*COMMANDS, ["--version"], ["config"]], ids=" ".join)
+def test_a_full_disk_is_one_line(command: list[str]) -> None:
+    paths = [] if command[0] in ("formats", "--help", "--version", "config") else ["sample_traces/loopscan"]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [*PROGRAM, *command, *paths], cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert done.returncode == 2
+    assert done.stderr == "loopscan: standard output cannot be written: No space left on device\n"
+
+
+@FULL
+def test_a_full_disk_behind_output_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "full").symlink_to("/dev/full")
+    done = loopscan("audit", "sample_traces/loopscan", "-o", str(tmp_path / "full"))
+    assert done.returncode == 2
+    assert done.stderr == f"loopscan: --output {tmp_path}/full: cannot be written: No space left on device\n"
+    assert os.path.exists("/dev/full")
+
+
+@FULL
+def test_messages_that_nobody_can_take_stop_nothing(tmp_path: Path) -> None:
+    log = native(tmp_path / "x.jsonl", {"run_id": "r", **LINE}, "broken")
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [*PROGRAM, "audit", str(log), "-f", "jsonl"],
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            stderr=full,
+            text=True,
+            check=False,
+        )
+    assert (done.returncode, len(done.stdout.splitlines())) == (0, 1)
+
+
+CLOSED = {
+    "input": ("<&-", ["audit", "-"], 3, "-: standard input is closed"),
+    "input that is not asked for": ("<&-", ["audit", "sample_traces/loopscan"], 0, ""),
+    "output": (">&-", ["audit", "sample_traces/loopscan"], 2, "standard output is closed: name a file with --output"),
+    "errors": ("2>&-", ["audit", "sample_traces/loopscan", "nowhere"], 0, ""),
+}
+
+
+@pytest.mark.parametrize(("close", "args", "code", "words"), CLOSED.values(), ids=CLOSED)
+def test_closed_streams(close: str, args: list[str], code: int, words: str) -> None:
+    command = " ".join([sys.executable, "-m", "loopscan", *args, close])
+    done = subprocess.run(["sh", "-c", command], capture_output=True, cwd=ROOT, text=True, timeout=60, check=False)
+    assert (done.returncode, "Traceback" in done.stderr) == (code, False)
+    assert words in done.stderr
+
+
+def test_few_files_are_open_at_a_time(tmp_path: Path) -> None:
+    for i in range(400):
+        native(tmp_path / f"{i}.jsonl", {"run_id": f"r{i}", **LINE})
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (48, hard))
+    try:
+        done = loopscan("audit", str(tmp_path), str(SAMPLES), "-f", "json", "-q")
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len(json.loads(done.stdout)["runs"]) > 400
+
+
+def test_an_output_keeps_its_mode_and_its_link(tmp_path: Path) -> None:
+    real, link = tmp_path / "real.csv", tmp_path / "link.csv"
+    real.write_text("old")
+    real.chmod(0o640)
+    link.symlink_to(real)
+    assert loopscan("audit", "sample_traces/loopscan", "-f", "csv", "-o", str(link)).returncode == 0
+    assert link.is_symlink()
+    assert real.read_text().startswith("run,")
+    assert real.stat().st_mode & 0o777 == 0o640
+    assert loopscan("audit", "sample_traces/loopscan", "-o", "/dev/null").returncode == 0
+    assert not os.path.isfile("/dev/null")
+
+
+def test_an_output_that_fails_leaves_the_old_one(tmp_path: Path) -> None:
+    target = tmp_path / "report.json"
+    target.write_text("old")
+    done = loopscan("audit", str(tmp_path / "nowhere"), "-f", "json", "-o", str(target))
+    assert (done.returncode, target.read_text(), os.listdir(tmp_path)) == (3, "old", ["report.json"])
+
+
+EXITS: dict[str, tuple[list[str], int]] = {
+    "read": ([], 0),
+    "read, strict": (["--strict"], 4),
+    "read, strict, quiet": (["--strict", "-q"], 4),
+    "a rule trips before": (["--strict", "--fail-on", "stuck"], 1),
+}
+
+
+@pytest.mark.parametrize(("options", "code"), EXITS.values(), ids=EXITS)
+@pytest.mark.parametrize("form", ["table", "json", "csv", "junit", "markdown", "prometheus"])
+def test_exit_codes_of_a_damaged_log(options: list[str], code: int, form: str, tmp_path: Path) -> None:
+    from loopscan.cli import run
+
+    log = native(tmp_path / "x.jsonl", *[{"run_id": "r", **LINE}] * 9, '{"run_id":')
+    assert run(["audit", str(log), *options, "-f", form, "-o", str(tmp_path / "out")]) == code
+
+
+def test_many_bad_lines_are_counted_and_a_few_are_said(tmp_path: Path) -> None:
+    log = native(tmp_path / "x.jsonl", {"run_id": "r", **LINE}, *["broken"] * 5000)
+    done = loopscan("audit", str(log), "-f", "json")
+    lines = done.stderr.splitlines()
+    assert len(lines) == 21
+    assert lines[0].startswith(f"loopscan: {log}:2: no JSON")
+    assert lines[-1] == "loopscan: 4980 more skipped records are not shown"
+    assert json.loads(done.stdout)["skipped"]["records"] == 5000
+
+
+def test_quoted_types_and_reasons_are_bounded() -> None:
+    from loopscan.skips import Skips
+
+    said: list[str] = []
+    skips = Skips(said.append)
+    for i in range(5000):
+        skips.unknown_type("x", f"{i}" + "y" * 10_000)
+    skips.unknown_type("x", {"a": 1})
+    skips.unknown_type("x", None)
+    skips.add("file", 1, "z" * 100_000)
+    assert len(skips.unknown) <= 1001
+    assert max(map(len, skips.unknown)) < 400
+    assert sum(skips.unknown.values()) == 5002
+    assert max(map(len, said)) < 500
+
+
+def test_an_audit_of_all_samples_leaves_no_file_open() -> None:
+    before = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0
+    audit(str(SAMPLES))
+    after = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0
+    assert after == before
