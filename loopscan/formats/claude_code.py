@@ -5,8 +5,8 @@ assistant lines with one `message.id`, wherever they stand, placed at the first;
 and may come before later lines of their own message. One run = one user prompt of a session (`session#k`); a
 sub-agent is a run of its own, whether it has its own file, stands inline (`isSidechain`) or only in `progress`
 records. Usage = `message.usage` of a message, once per message id over all files: its three input classes are
-disjoint, the output grows from line to line. The format is not documented by its maker; field meanings follow
-the records themselves and https://docs.anthropic.com/en/api/messages for `message`.
+disjoint, the output grows from line to line; old versions state dollars (`costUSD`). The format is not documented by
+its maker; field meanings follow the records themselves and https://docs.anthropic.com/en/api/messages for `message`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from loopscan.blob import Blob, Head
 from loopscan.decode import canonical, word
 from loopscan.formats import Scan
 from loopscan.formats._assembly import HOLD, Assembly
-from loopscan.formats._fields import count, identity, items, mapping, result_of_blocks, text_of_blocks, when
+from loopscan.formats._fields import count, dollars, identity, items, mapping, result_of_blocks, text_of_blocks, when
 from loopscan.model import JSON, Call, End, Event, Turn, Usage
 
 TITLE = "Claude Code session files"
@@ -183,14 +183,16 @@ class _Log:
             chain.messages[key] = turn
             if len(chain.messages) > 2 * HOLD:
                 del chain.messages[next(iter(chain.messages))]
-        self._usage(turn, message)
+        self._usage(turn, message, dollars(line.get("costUSD")))
         content = message.get("content")
         for block in items(content) or [{"type": "text", "text": text_of_blocks(content)}]:
             self._block(turn, mapping(block))
         return ready
 
-    def _usage(self, turn: Turn, message: dict[str, JSON]) -> None:
+    def _usage(self, turn: Turn, message: dict[str, JSON], usd: float | None) -> None:
         model, usage = identity(message.get("model")), _usage(mapping(message.get("usage")))
+        if usage is not None:
+            usage.usd = usd  # stated by old versions only, on every line of a message
         if turn.usage is None or (model == turn.model and usage is not None):
             turn.model = turn.model or model
             if turn.usage is None:

@@ -100,6 +100,13 @@ def test_one_hour_writes_are_a_part_of_the_writes(tmp_path: Path) -> None:
     assert (turn.usage.cache_write, turn.usage.cache_write_1h) == (30, 20)
 
 
+def test_dollars_that_old_versions_state_count_once_per_message(tmp_path: Path) -> None:
+    log = write(tmp_path / "s.jsonl", says("m", text("a"), costUSD=0.25), says("m", use("t1"), costUSD=0.25))
+    (turn,) = turns(log)
+    assert turn.usage is not None
+    assert turn.usage.usd == 0.25
+
+
 def test_another_model_taking_a_message_over_is_never_mixed(tmp_path: Path) -> None:
     log = write(
         tmp_path / "s.jsonl",
