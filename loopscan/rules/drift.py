@@ -7,7 +7,8 @@ from typing import Final
 from loopscan.key import Action
 from loopscan.rules import outcome
 from loopscan.rules.base import Rule, Run
-from loopscan.rules.streaks import WORDS, Streak
+from loopscan.rules.likeness import WORDS
+from loopscan.rules.streaks import Streak
 
 COPIES: Final = 3
 

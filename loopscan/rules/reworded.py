@@ -6,7 +6,8 @@ from typing import Final
 
 from loopscan.key import Action
 from loopscan.rules.base import Rule, Run
-from loopscan.rules.streaks import WORDS, Streak
+from loopscan.rules.likeness import WORDS
+from loopscan.rules.streaks import Streak
 
 COPIES: Final = 4
 

@@ -7,7 +7,8 @@ from typing import Final
 from loopscan.key import Action
 from loopscan.rules import outcome, tools
 from loopscan.rules.base import Rule, Run
-from loopscan.rules.streaks import EQUAL, Streak
+from loopscan.rules.likeness import EQUAL
+from loopscan.rules.streaks import Streak
 
 REWORDED: Final = 4
 HOLLOW: Final = 5

@@ -1,8 +1,6 @@
 """Streaks: calls of one tool that got the same outcome one after the other, whatever was done in between.
 
-What the rules on drifting arguments have in common. A streak is told apart by how its outcomes are alike: equal (in
-full, or but for the words of the arguments, or failures but for numbers), alike in numbers only, or the same thing in
-other words.
+What the rules on drifting arguments have in common.
 """
 
 from __future__ import annotations
@@ -12,54 +10,16 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from loopscan.episode import Episode
-from loopscan.model import JSON, MISSING, Call
-from loopscan.rules import outcome, tools, wording
+from loopscan.model import Call
+from loopscan.rules import outcome, wording
 from loopscan.rules.base import Run
+from loopscan.rules.likeness import EQUAL, LONG, NUMBERS, WORDS, Point, alike, may_be_alike
 
-EQUAL: Final = 3
-NUMBERS: Final = 2
-WORDS: Final = 1
-
+RESUMED: Final = 3
+MISSED: Final = 2
+"""A streak of this many failures goes on over this many other calls of its tool."""
 GAP: Final = 8
 """Turns between two calls of a streak at most."""
-_LONG: Final = 20_000
-_SHORT: Final = 300
-_PROSE: Final = 3000
-LISTED: Final = 600
-"""The longest list whose order is looked through."""
-_FIRST: Final = 40
-
-
-@dataclass(slots=True)
-class Point:
-    """One call of a tool, worked out as far as it was compared."""
-
-    turn: int
-    call: Call
-    ident: int | None
-    _plain: str | None = None
-    _said: tuple[str, ...] | None = ()
-    _asked: bool = False
-    _content: tuple[frozenset[str], frozenset[str]] | None = None
-
-    def plain(self, run: Run) -> str:
-        """The text of its result."""
-        if self._plain is None:
-            self._plain = run.plain(self.call)
-        return self._plain
-
-    @property
-    def said(self) -> tuple[str, ...] | None:
-        """The words of its arguments; None if they are long."""
-        if not self._asked:
-            self._said, self._asked = wording.said(self.call.args), True
-        return self._said
-
-    def content(self, run: Run) -> tuple[frozenset[str], frozenset[str]]:
-        """The content words of its arguments and of its result."""
-        if self._content is None:
-            self._content = wording.content(" ".join(self.said or ())), wording.content(self.plain(run))
-        return self._content
 
 
 @dataclass(slots=True)
@@ -74,6 +34,7 @@ class Streak:
     tool: str
     like: int
     start: Point
+    end: Point
     turns: list[int]
     count: int = 2
     last: int = 0
@@ -87,7 +48,6 @@ class Streak:
     numbered: bool = False
     exact: bool = True
     looks: int = 0
-    end: Point | None = None
     episodes: dict[str, Episode] = field(default_factory=dict)
 
     def dense(self, copies: int) -> bool:
@@ -97,8 +57,7 @@ class Streak:
     @property
     def shares(self) -> bool:
         """Whether the arguments of its first and its last call have a word in common."""
-        last = self.end.said if self.end is not None else None
-        return not set(self.start.said or ()).isdisjoint(last or ())
+        return not set(self.start.said or ()).isdisjoint(self.end.said or ())
 
     @property
     def moving(self) -> bool:
@@ -108,20 +67,46 @@ class Streak:
 
 @dataclass(slots=True)
 class Trail:
-    """The last call of one tool in a run, and the streak it is part of."""
+    """The last call of one tool in a run, and the streak it is part of.
+
+    `lapsed`: a streak of failures that a call or two (`missed`) stand behind; the same failure once more resumes it.
+    """
 
     tool: str
     point: Point
     streak: Streak | None = None
+    lapsed: Streak | None = None
+    missed: int = 0
+
+    def may_go_on(self, call: Call) -> bool:
+        """Cheap: whether the tool's next call can be part of a streak."""
+        lapsed = self.lapsed
+        return may_be_alike(self.point.call, call) or (lapsed is not None and may_be_alike(lapsed.end.call, call))
+
+    def lapse(self, turn: int, call: Call, ident: int | None) -> bool:
+        """Take a call that is unlike the one before; False where nothing is left to wait for."""
+        self.point = Point(turn, call, ident)
+        if self.streak is not None and self.streak.count >= RESUMED:
+            self.lapsed, self.missed = self.streak, 0
+        self.streak = None
+        self.missed += 1
+        if self.missed > MISSED:
+            self.lapsed = None
+        return self.lapsed is not None
 
     def push(self, turn: int, call: Call, ident: int | None, run: Run) -> Streak | None:
         """Take the tool's next call, which may be alike; the streak it is part of."""
-        before, streak = self.point, self.streak
-        point = self.point = Point(turn, call, ident)
-        self.streak = None
+        before, point = self.point, Point(turn, call, ident)
         like, kin = alike(before, point, run)
+        streak = self.streak
+        if streak is None and self.lapsed is not None and (call.error or outcome.failing(point.plain(run))):
+            again, nearer = alike(self.lapsed.end, point, run)
+            if again == EQUAL:
+                before, streak, like, kin = self.lapsed.end, self.lapsed, again, nearer
         if not like or turn - before.turn > GAP:
+            self.lapse(turn, call, ident)
             return None
+        self.point, self.lapsed = point, None
         if streak is None or (streak.like == WORDS) != (like == WORDS):
             streak = _started(self.tool, like, before, run)
         else:
@@ -138,63 +123,8 @@ class Trail:
         return streak
 
 
-def unlike(first: JSON, second: JSON) -> bool:
-    """The first test of `may_be_alike`, at which nearly every turn ends."""
-    return (
-        type(first) is str is type(second)
-        and first[:8] != second[:8]
-        and first[-10:] != second[-10:]
-        and (len(first) != len(second) or len(first) >= LISTED)
-    )
-
-
-def may_be_alike(before: Call, call: Call) -> bool:
-    """Cheap: whether two calls of one tool can have the same outcome at all."""
-    first, second = before.result, call.result
-    if type(first) is not type(second) or first is MISSING:
-        return False
-    if first == second:
-        return True
-    if type(first) is not str:
-        return type(first) is dict and len(first) < 12 and first.keys() == second.keys()
-    one, other = len(first), len(second)
-    if first[:_FIRST] == second[:_FIRST] and _one_fault(first, second):
-        return True
-    if -24 <= one - other <= 24:
-        if first[:8] == second[:8] or first[-10:] == second[-10:]:
-            if outcome.one_skeleton(first, second):
-                return True
-            if one < _SHORT and other < _SHORT and first[:1] not in ("{", "["):
-                return True
-        if one == other < LISTED and second.partition("\n")[0] in first:
-            return sorted(first.splitlines()) == sorted(second.splitlines())
-    elif one < _SHORT and other < _SHORT and (first[:8] == second[:8] or first[-10:] == second[-10:]):
-        return first[:1] not in ("{", "[")
-    return other < _PROSE and not tools.kind(call.name) and _reworded(before.args, call.args)
-
-
-def _reworded(first: JSON, second: JSON) -> bool:
-    """Whether two arguments are prose and the second says in other words what the first does."""
-    return talks(first) and talks(second) and wording.kin(wording.said(first), wording.said(second)) == wording.REWORDED
-
-
-ASKED: Final = frozenset("instruction instructions message prompt task question request text query_text ask".split())
-"""Arguments that hold what is asked for in prose."""
-
-
-def talks(args: JSON) -> bool:
-    """Whether arguments hold prose that asks for something: one line of several words."""
-    if isinstance(args, dict):
-        if ASKED.isdisjoint(args):
-            return False
-        args = next(v for k, v in args.items() if k in ASKED)
-    if not isinstance(args, str) or (args[:1] == "{" and not any(f'"{k}"' in args for k in ASKED)):
-        return False
-    return len(args) < 1000 and args.count(" ") >= 4 and "\n" not in args
-
-
 def _started(tool: str, like: int, start: Point, run: Run) -> Streak:
-    streak = Streak(tool, like, start, [start.turn])
+    streak = Streak(tool, like, start, start, [start.turn])
     streak.recent.append(start.turn)
     streak.idents.add(start.ident)
     streak.looks += run.reads(start.call)
@@ -218,54 +148,7 @@ def _join(streak: Streak, before: Point, point: Point, kin: int, run: Run) -> No
 
 def _numbers(point: Point, run: Run) -> list[float]:
     text = point.plain(run)
-    if len(text) > _LONG:
+    if len(text) > LONG:
         return []
     own = frozenset(float(w) for w in point.said or () if w.isdecimal())
     return outcome.numbers(text, own)
-
-
-def alike(before: Point, point: Point, run: Run) -> tuple[int, int]:
-    """How two calls of a tool are alike in their outcome (0 = not), and the kinship of their arguments."""
-    same_action = before.ident == point.ident and point.ident is not None
-    equal = before.call.result == point.call.result
-    first, second = ("", "") if equal else (before.plain(run), point.plain(run))
-    if first == second:
-        return EQUAL, wording.SAME_COUNTS if same_action else wording.kin(before.said, point.said)
-    if len(first) > _LONG or len(second) > _LONG:
-        return 0, 0
-    one_mask = outcome.one_skeleton(first, second) and outcome.masked(first) == outcome.masked(second)
-    if one_mask and (point.call.error or outcome.failing(second)):
-        return EQUAL, wording.SAME_COUNTS if same_action else wording.kin(before.said, point.said)
-    if _one_fault(first, second):
-        return EQUAL, wording.SAME_COUNTS if same_action else wording.kin(before.said, point.said)
-    if same_action or tools.kind(point.call.name) & (tools.WRITES | tools.SENDS):
-        return 0, 0
-    kin = wording.kin(before.said, point.said)
-    if one_mask and kin >= wording.SAME_WORDS and not outcome.names_files_apart(first, second):
-        return NUMBERS, kin
-    if sorted(first.splitlines()) == sorted(second.splitlines()):
-        return EQUAL, kin
-    if kin >= wording.SAME_WORDS and set(wording.words(first)) == set(wording.words(second)):
-        return EQUAL, kin
-    if outcome.failing(first) and outcome.failing(second):
-        first, second = outcome.masked(first, True), outcome.masked(second, True)
-    if wording.echo_free(first, second, before.said, point.said):
-        return EQUAL, kin
-    if kin == wording.REWORDED and _answers_reworded(before, point, run):
-        return WORDS, kin
-    return 0, kin
-
-
-def _one_fault(first: str, second: str) -> bool:
-    """Whether two longer results begin with one line that tells of a failure."""
-    line = second.partition("\n")[0]
-    return _FIRST <= len(line) < len(second) and first.startswith(line + "\n") and outcome.failing(line)
-
-
-def _answers_reworded(before: Point, point: Point, run: Run) -> bool:
-    if tools.kind(point.call.name) or not (talks(before.call.args) and talks(point.call.args)):
-        return False
-    (asked, answered), (asked_again, answered_again) = before.content(run), point.content(run)
-    if len(asked) < 4 or not wording.close(asked, asked_again):
-        return False
-    return 2 * len(answered & answered_again) >= len(answered | answered_again) >= 3

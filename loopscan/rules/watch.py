@@ -17,7 +17,8 @@ from loopscan.key import Action, Keyer
 from loopscan.model import JSON, MISSING, Call
 from loopscan.rules import Rulebook, tools
 from loopscan.rules.base import Book
-from loopscan.rules.streaks import ASKED, Point, Trail, may_be_alike, unlike
+from loopscan.rules.likeness import ASKED, Point, may_be_alike, unlike
+from loopscan.rules.streaks import Trail
 from loopscan.spelling import PATHS
 
 TOOLS: Final = 16
@@ -94,15 +95,21 @@ class Watch:
 
     def _alike(self, name: str, last: Seen | Trail | None, call: Call, seen: Seen) -> None:
         """Compare a call with the one before of its tool, and tell the rules of a streak."""
-        before = last.point.call if isinstance(last, Trail) else last.action.calls[0] if last is not None else None
-        if before is None or not may_be_alike(before, call) or (self.keyer.tools and self.polls(call)):
+        if last is None or (self.keyer.tools and self.polls(call)):
             self._trails[name] = seen
-            if last is None and len(self._trails) > TOOLS:
+            if len(self._trails) > TOOLS:
                 del self._trails[next(iter(self._trails))]
             return
         if isinstance(last, Seen):
+            before = last.action.calls[0]
+            if not may_be_alike(before, call):
+                self._trails[name] = seen
+                return
             last = self._trails[name] = Trail(name, Point(last.turn, before, last.action.ident))
-        assert last is not None
+        elif not last.may_go_on(call):
+            if not last.lapse(self.turn, call, seen.action.ident):
+                self._trails[name] = seen
+            return
         streak = last.push(self.turn, call, seen.action.ident, self)
         if streak is not None and streak.count > self._known(call.name, name):
             for rule in self.rules.streak:

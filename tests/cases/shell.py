@@ -166,4 +166,24 @@ CASES = [
         bash("python reproduce.py", "fine"),
         bash("submit", "diff"),
     ),
+    stuck(
+        "errdrift-broken",
+        4,
+        bash("open a.py", "[File: a.py]"),
+        *(
+            bash(_edit(n), "[File: a.py (90 lines total)]")
+            if n in (4, 7)
+            else bash(_edit(n), _LINT.format("x" * n * 9))
+            for n in range(11)
+        ),
+    ),
+    healthy(
+        "shell-repaired",
+        *(bash(_edit(n), _LINT.format("x" * n * 9)) for n in range(5)),
+        bash(_edit(5), "[File: a.py (90 lines total)]"),
+        bash(_edit(6), _LINT.format("y")),
+        bash(_edit(7), "[File: a.py (91 lines total)]"),
+        bash("python t.py", "ok"),
+        bash("submit", "diff"),
+    ),
 ]
