@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from loopscan.detector import Seen
 from loopscan.rules.base import Rule, Run
-from loopscan.rules.masked import rough
+from loopscan.rules.masked import rough, roughly
 
 
 class LongCycle(Rule):
@@ -28,7 +28,7 @@ class LongCycle(Rule):
         earlier = seen.before
         while earlier is not None:
             period = seen.turn - earlier.turn
-            if period > shortest and rough(earlier, run) == rough(seen, run):
+            if period > shortest and (earlier.keyed(run.keyer) == seen.keyed(run.keyer) or roughly(earlier, seen, run)):
                 length, last = self._runs.get(period, (0, 0))
                 runs[period] = (length + 1 if last == seen.turn - 1 else 1, seen.turn)
             earlier = earlier.before

@@ -40,7 +40,7 @@ class Masked(Rule):
         while earlier is not None:
             period = seen.turn - earlier.turn
             same = earlier.keyed(run.keyer) == seen.keyed(run.keyer)
-            if same or (_may_mask(earlier, seen) and rough(earlier, run) == rough(seen, run)):
+            if same or roughly(earlier, seen, run):
                 length, last, differs = self._runs.get(period, (0, seen.turn - 1, False))
                 if last != seen.turn - 1:
                     length, differs = 0, False
@@ -72,6 +72,11 @@ class Masked(Rule):
 def _idents(seen: Seen, period: int, run: Run) -> list[int]:
     found = [run.detector.at(t) for t in range(seen.turn - period + 1, seen.turn + 1)]
     return [i for b in found if b is not None for i in b.action.idents]
+
+
+def roughly(earlier: Seen, seen: Seen, run: Run) -> bool:
+    """Whether two turns with one action are equal but for numbers and random words in their results."""
+    return _may_mask(earlier, seen) and rough(earlier, run) == rough(seen, run)
 
 
 def rough(seen: Seen, run: Run) -> int:

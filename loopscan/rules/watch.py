@@ -50,10 +50,18 @@ class Watch:
             if what is None:
                 what = tools.kind(name)
             if seen is not None:
-                last = self._trails.get(name)
-                quiet = what or (type(action.args) is dict and ASKED.isdisjoint(action.args))
-                if quiet and type(last) is Seen and unlike(last.action.calls[0].result, call.result):
-                    self._trails[name] = seen
+                trails = self._trails
+                last = trails.get(name)
+                if last is None:
+                    if len(trails) >= TOOLS:
+                        del trails[next(iter(trails))]
+                    trails[name] = seen
+                elif (
+                    type(last) is Seen
+                    and unlike(last.action.calls[0].result, call.result)
+                    and (what or (type(args := action.args) is dict and ASKED.isdisjoint(args)))
+                ):
+                    trails[name] = seen
                 else:
                     self._alike(name, last, call, seen)
                 if seen.before is not None:
