@@ -15,7 +15,7 @@ class Growth(Rule):
     """Four shell commands, each the one before with more of its own words behind it. Dated at the third.
 
     Measured, hits beside the period rule: reports 0, real runs 0, made cases 1 (1 no other rule has); false alarms
-    0 in 107 healthy runs.
+    0 in 108 healthy runs.
     """
 
     NAME = "growth"
