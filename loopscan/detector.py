@@ -13,26 +13,12 @@ import msgspec
 
 from loopscan.key import Action, Keyer
 
-_STALE: Final = 4
+STALE: Final = 4
 """Turns that have left the window are forgotten when there are so many times more of them than it holds."""
 
 
-class Seen(msgspec.Struct, gc=False):
-    """One turn inside the window; `key` is worked out when its action comes back."""
-
-    turn: int
-    action: Action
-    key: int | None = None
-    before: Seen | None = None
-    """The nearest earlier turn of the window with the same ident."""
-    rough: int | None = None
-    """Hash of the turn with digits and random words masked (`loopscan.rules.masked`)."""
-
-    def keyed(self, keyer: Keyer) -> int:
-        """The turn's key."""
-        if self.key is None:
-            self.key = keyer.outcome(self.action)
-        return self.key
+Seen = Action
+"""A turn that stands in the window."""
 
 
 class Detector(msgspec.Struct, gc=False):
@@ -49,54 +35,61 @@ class Detector(msgspec.Struct, gc=False):
     last: Seen | None = None
     """The turn pushed last, None where it equals nothing."""
     _floor: int = 0
-    _ring: list[Seen | None] = []
+    ring: list[Seen | None] = []
     """The last `reach` turns, each at its number modulo `reach`; older ones may stand where nothing came since."""
-    _last: dict[int, Seen] = {}
-    _runs: dict[int, int] = {}
+    newest: dict[int, Seen] = {}
+    """The newest turn of each ident; those that have left the window are forgotten now and then."""
+    runs: dict[int, int] = {}
+    """Period -> turns on end that were equal to the one a period before."""
 
     def __post_init__(self) -> None:
         self.reach = max(self.reach, self.window)
-        self._ring = [None] * self.reach
+        self.ring = [None] * self.reach
 
     def push(self, action: Action) -> int:
         """Take the next turn; the period at which the rule fires at this turn, else 0."""
         self.turn = t = self.turn + 1
         ident, reach = action.ident, self.reach
         if ident is None or reach < self.copies:
-            if self._runs:
-                self._runs = {}
+            if self.runs:
+                self.runs = {}
             self.last = None
             return 0
-        last = self._last
-        before = last.get(ident)
+        newest = self.newest
+        before = newest.get(ident)
         if before is not None and before.turn <= t - reach:
             before = None
-        self.last = self._ring[t % reach] = last[ident] = seen = Seen(t, action, None, before)
+        action.turn, action.before = t, before
+        self.last = self.ring[t % reach] = newest[ident] = action
         if before is not None:
-            return self._came_back(seen)
-        if self._runs:
-            self._runs = {}
-        if len(last) > _STALE * reach:
-            self._last = {i: s for i, s in last.items() if s.turn > t - reach}
+            return self._came_back(action)
+        if self.runs:
+            self.runs = {}
+        if len(newest) > STALE * reach:
+            self.forget()
         return 0
 
+    def forget(self) -> None:
+        """Forget the turns that have left the window."""
+        self.newest = {i: s for i, s in self.newest.items() if s.turn > self.turn - self.reach}
+
     def _came_back(self, seen: Seen) -> int:
-        key = seen.key = self.keyer.outcome(seen.action)
+        key = seen.key = self.keyer.outcome(seen)
         # a block that ended at `_floor` is told already: its turns are no copies any more
         longest, fired = min(self.window // self.copies, seen.turn - self._floor - 1), 0
         runs: dict[int, int] = {}
         earlier = seen.before
         while earlier is not None and (period := seen.turn - earlier.turn) <= longest:
             if earlier.key is None:
-                earlier.key = self.keyer.outcome(earlier.action)
+                earlier.key = self.keyer.outcome(earlier)
             if earlier.key == key:
-                runs[period] = length = self._runs.get(period, 0) + 1
+                runs[period] = length = self.runs.get(period, 0) + 1
                 if not fired and length >= (self.copies - 1) * period:
                     fired = period
             earlier = earlier.before
         if earlier is not None:
             self._cut(seen)
-        self._runs = runs
+        self.runs = runs
         return fired
 
     def _cut(self, seen: Seen) -> None:
@@ -109,15 +102,15 @@ class Detector(msgspec.Struct, gc=False):
 
     def at(self, turn: int) -> Seen | None:
         """A turn of the window; None if it is not in it or equals nothing."""
-        seen = self._ring[turn % self.reach] if turn > self.turn - self.reach else None
+        seen = self.ring[turn % self.reach] if turn > self.turn - self.reach else None
         return seen if seen is not None and seen.turn == turn else None
 
     def block(self, period: int) -> list[tuple[int, Action]]:
         """Key and action of the last `period` turns, oldest first; valid right after the rule fired."""
         found = map(self.at, range(self.turn - period + 1, self.turn + 1))
-        return [(s.key or 0, s.action) for s in found if s is not None]
+        return [(s.key or 0, s) for s in found if s is not None]
 
     def restart(self, turn: int) -> None:
         """Go on behind `turn`, the end of a repetition: what came before counts as a copy no more."""
         self.turn = self._floor = turn
-        self._runs = {}
+        self.runs = {}

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from statistics import median
+from typing import Final
 
 from loopscan.auto import healthy, resolve, typical
 from loopscan.blob import Blob
@@ -24,6 +25,10 @@ from loopscan.run import Run, new_run
 from loopscan.settings import Settings
 from loopscan.span import within
 from loopscan.spill import Spill
+from loopscan.stretch import take
+
+STRETCH: Final = 16
+"""Turns of one run, in a row, that are taken at once."""
 
 
 @dataclass(slots=True)
@@ -41,6 +46,8 @@ class Audit:
     _numbers: dict[tuple[str, str], int] = field(default_factory=dict)
     _keyers: dict[str, Keyer] = field(default_factory=dict)
     _readers: dict[str, Reader] = field(default_factory=dict)
+    _final: set[str] = field(default_factory=set)
+    """Formats whose turns may be taken several at once."""
     _spill: Spill = field(default_factory=Spill)
 
     def read(self, blob: Blob, format_name: str, reader: Reader) -> None:
@@ -49,6 +56,8 @@ class Audit:
             exact, tools = self.settings.exact, self.settings.tools
             self._keyers[format_name] = Keyer(exact, reader.COSMETIC_ARGS, reader.clean_result, tools)
         self._readers[format_name] = reader
+        if self.settings.idle is None and getattr(reader, "FINAL", False):
+            self._final.add(format_name)
         self.take(reader.read(blob, self.scan), format_name, blob.name)
 
     def take(self, events: Iterable[Event], format_name: str, source: str) -> None:
@@ -56,14 +65,28 @@ class Audit:
         if format_name not in self._keyers:
             self._keyers[format_name] = Keyer(self.settings.exact, tools=self.settings.tools)
         runs, prices, idle = self._runs.setdefault(format_name, {}), self.prices, self.settings.idle
+        most = STRETCH if format_name in self._final else 1
+        stretch: list[Turn] = []
+        current: Run | None = None
         for event in events:
             if isinstance(event, Turn):
                 run = runs.get(event.run)
-                if run is None or event.prompt != run.prompt or run.over or idle is not None:
-                    run = self._run_of(event, run, format_name, source)
-                run.push(event, prices)
+                if run is not current or current is None or len(stretch) >= most or event.prompt != current.prompt:
+                    if stretch and current is not None:
+                        take(current, stretch, prices)
+                        stretch = []
+                    if run is None or event.prompt != run.prompt or run.over or idle is not None:
+                        run = self._run_of(event, run, format_name, source)
+                    current = run
+                stretch.append(event)
             else:
+                if stretch and current is not None:
+                    take(current, stretch, prices)
+                    stretch = []
+                current = None
                 self._end(event, format_name, source)
+        if stretch and current is not None:
+            take(current, stretch, prices)
 
     def _run_of(self, turn: Turn, run: Run | None, format_name: str, source: str) -> Run:
         """The run that a turn belongs to, where that is not simply the open one of its id."""
@@ -98,6 +121,7 @@ class Audit:
             turn, run_id, format_name, turn.source or source, self._keyers[format_name], self.settings, self._spill
         )
         run.session = session
+        run.prepare(turn, self.prices)
         self._open[identity] = self._runs.setdefault(format_name, {})[identity[1]] = run
         return run
 

@@ -38,17 +38,21 @@ class Tracker:
     episodes: list[Episode] = field(default_factory=list)
     dropped: int = 0
     """Episodes beyond `MAX_EPISODES`, counted only."""
-    _detector: Detector = field(init=False)
-    _watch: Watch | None = None
+    detector: Detector = field(init=False)
+    watch: Watch | None = None
     _open: Episode | None = None
     _listed: bool = True
     _unleft: list[Episode] = field(default_factory=list)
     _waited: dict[int, list[Episode]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._detector = Detector(self.keyer, self.window, self.copies, reach=REACH if self.rules else 0)
+        self.detector = Detector(self.keyer, self.window, self.copies, reach=REACH if self.rules else 0)
         if self.rules is not None:
-            self._watch = Watch(self.keyer, self.rules, self._detector, self)
+            self.watch = Watch(self.keyer, self.rules, self.detector, self)
+
+    def calm(self) -> bool:
+        """Whether nothing is going on that the next turn could go on with, end or change."""
+        return not (self._open or self._unleft or self._waited or self.detector.runs)
 
     def push(self, action: Action) -> Episode | None:
         """Take the next turn; the episode of the period rule that starts to be one at this turn, if any."""
@@ -58,9 +62,9 @@ class Tracker:
                 self._open.last = self.turn
                 return None
             self._close(self._open)
-        period = self._detector.push(action)
-        if self._watch is not None:
-            self._watch.push(action, self._detector.last, self.turn)
+        period = self.detector.push(action)
+        if self.watch is not None:
+            self.watch.push(action, self.detector.last, self.turn)
         if self._unleft or self._waited:
             self._judge(action)
         return self._start(period) if period else None
@@ -71,7 +75,7 @@ class Tracker:
 
     def _start(self, period: int) -> Episode:
         # the block as played from the first copy on: copies are whole, so the last copy is in the same order
-        block = self._detector.block(period)
+        block = self.detector.block(period)
         keys, actions = [key for key, _ in block], [action for _, action in block]
         outcomes: dict[int, set[int]] = {}
         for action in actions:
@@ -104,14 +108,14 @@ class Tracker:
 
     def notes(self) -> list[str]:
         """What is to be said beside the episodes: what was left out, what hides repetition, what waiting cost."""
-        if not self.episodes and (self._watch is None or self._watch.blind is None):
+        if not self.episodes and (self.watch is None or self.watch.blind is None):
             return []
         lines = [f"{self.dropped} further episodes not listed"] if self.dropped else []
         patient = [e for e in self.episodes if e.verdict == "waited"]
         turns = sum(e.last - e.turn for e in patient)
         if turns >= ADVISED:
             lines.append(waiting([str(b["name"]) for e in patient for b in e.block if b["name"] is not None], turns))
-        blind = self._watch.blind if self._watch is not None else None
+        blind = self.watch.blind if self.watch is not None else None
         return lines + (blind.notes() if blind is not None else [])
 
     def _add(self, episode: Episode) -> bool:
@@ -127,7 +131,7 @@ class Tracker:
 
     def _close(self, episode: Episode) -> None:
         self._open = None
-        self._detector.restart(self.turn - 1)
+        self.detector.restart(self.turn - 1)
         if not self._listed:
             return
         self._unleft.append(episode)

@@ -39,6 +39,19 @@ class Action(msgspec.Struct, gc=False):
     """Every call of the turn failed, or the model call did."""
     args: JSON = None
     """Arguments of a turn's only call, text that holds an object read as one."""
+    turn: int = 0
+    """Its place in a detector's window; what follows is worked out there."""
+    before: Action | None = None
+    """The nearest earlier turn of the window with the same ident."""
+    key: int | None = None
+    rough: int | None = None
+    """Hash of the turn with digits and random words masked (`loopscan.rules.masked`)."""
+
+    def keyed(self, keyer: Keyer) -> int:
+        """The turn's key, worked out when its action comes back."""
+        if self.key is None:
+            self.key = keyer.outcome(self)
+        return self.key
 
 
 @dataclass(slots=True)
@@ -55,13 +68,13 @@ class Keyer:
     unwrap: Callable[[str, JSON], JSON] | None = None
     tools: Mapping[str, ToolSettings] = field(default_factory=dict)
     _ignored: dict[str, Ignored] = field(init=False, default_factory=dict)
-    _special: bool = field(init=False, default=False)
+    special: bool = field(init=False, default=False)
     """Whether plain arguments have to be looked through."""
 
     def __post_init__(self) -> None:
         if self.tools and not self.exact:
             self._ignored = ignored(self.tools)
-        self._special = bool(self.exact or self.cosmetic or self._ignored)
+        self.special = bool(self.exact or self.cosmetic or self._ignored)
 
     def action(self, turn: Turn) -> Action:
         """The action of a turn."""
@@ -71,8 +84,8 @@ class Keyer:
         if len(calls) == 1:
             call = calls[0]
             name, args = call.name, call.args
-            if type(args) is not dict or self._special or not PATHS.isdisjoint(args):
-                args = self._read(name, args)
+            if type(args) is not dict or self.special or not PATHS.isdisjoint(args):
+                args = self.read(name, args)
             try:  # as `canonical` does: this runs once a turn
                 text = orjson.dumps(args, None, orjson.OPT_SORT_KEYS)
             except orjson.JSONEncodeError:
@@ -102,9 +115,9 @@ class Keyer:
 
     def call_ident(self, name: str, args: JSON) -> int:
         """Hash of a call's name and canonical arguments."""
-        return hash((name, canonical(self._read(name, args))))
+        return hash((name, canonical(self.read(name, args))))
 
-    def _read(self, name: str, args: JSON) -> JSON:
+    def read(self, name: str, args: JSON) -> JSON:
         """Arguments without what is cosmetic; text that holds an object or array is read as one."""
         if self.exact:
             return args

@@ -21,7 +21,7 @@ from loopscan.price import Price, Rates, nearest, parts, picodollars
 from loopscan.series import Series, Tally
 from loopscan.settings import Settings
 
-_PLAIN: Final = 10**9
+PLAIN: Final = 10**9
 """The short way is for whole rates and counts up to this: their products fit 64 bits."""
 
 
@@ -33,86 +33,94 @@ class Ledger(msgspec.Struct, gc=False):
     tally: Tally = msgspec.field(default_factory=Tally)
     _bills: dict[tuple[str | None, int, int], Bill] = {}
     _warmth: Warmth = msgspec.field(default_factory=Warmth)
-    _history: History = msgspec.field(default_factory=History)
-    _model: str | None = None
-    _price: Price | None = None
-    _from: float = 0.0
-    _until: float = 0.0
+    history: History = msgspec.field(default_factory=History)
+    model: str | None = None
+    price: Price | None = None
+    since: float = 0.0
+    until: float = 0.0
     _rates: Rates | None = None
     _current: Bill | None = None
     """The rates of the send before, and its bill where that is known."""
-    _in: int = 0
-    _out: int = 0
-    _most: int = -1
+    rate_in: int = 0
+    rate_out: int = 0
+    most: int = -1
     """The longest prompt that may take the short way under the present price; -1 = none."""
-    _start: int | None = None
-    """Index of the first send that took it and is not summed up yet."""
+    start: int | None = None
+    """Index in the open part of the first send that took it and is not summed up yet."""
     _series: Series | None = None
 
     def follow(self, other: Ledger) -> None:
         """Go on where another run of the same session ended: with its cache and its history."""
-        self._warmth, self._history = other._warmth, other._history
+        self._warmth, self.history = other._warmth, other.history
 
     def pay(self, turn: Turn, prices: PriceBook, elapsed: float) -> int | None:
         """Take the next turn, `elapsed` seconds after the first one; its input as recorded or modelled."""
         usage, time = turn.usage, turn.time or 0.0
-        if not self._from <= time < self._until or turn.model != self._model:
-            self._look_up(turn, prices)
+        if not self.since <= time < self.until or turn.model != self.model:
+            self.look_up(turn, prices)
         if (
             usage is not None
             and (sent := usage.input) is not None
-            and sent <= self._most
+            and sent <= self.most
             and (output := usage.output) is not None
-            and output <= _PLAIN
+            and output <= PLAIN
             and usage.cache_read is usage.cache_write is usage.cache_write_1h is usage.usd is None
             and (not turn.written or output * estimate.PLACEHOLDER_RATIO >= turn.written)
         ):
-            tally, history = self.tally, self._history
-            if self._start is None:
-                self._begin()
+            tally, history = self.tally, self.history
+            if self.start is None:
+                self.begin()
             tally.input.append(sent)
             tally.output.append(output)
-            tally.usd.append(sent * self._in + output * self._out)
+            tally.usd.append(sent * self.rate_in + output * self.rate_out)
             tally.elapsed.append(elapsed)
             history.before, history.input, history.measured = turn, sent, True
             return sent
         return self._pay(turn, elapsed)
 
-    def _look_up(self, turn: Turn, prices: PriceBook) -> None:
+    def look_up(self, turn: Turn, prices: PriceBook) -> None:
         """The price of this send, and for how long it holds."""
         price = prices.find(turn.model, turn.time)
         # Sends without a time share the first span of all, which no log has.
-        self._from = (turn.time or 0.0) // PRICE_SPAN * PRICE_SPAN
-        self._until = self._from + PRICE_SPAN
-        if price is self._price and turn.model == self._model:
+        self.since = (turn.time or 0.0) // PRICE_SPAN * PRICE_SPAN
+        first, self.until = not self.until, self.since + PRICE_SPAN
+        if price is self.price and turn.model == self.model and not first:
             return
         self._sum_up()
-        self._price, self._model, self._most = price, turn.model, -1
+        self.price, self.model, self.most = price, turn.model, -1
         self._current = None
-        if price is not None and isinstance(price.input, int) and isinstance(price.output, int):
-            self._in, self._out = price.input, price.output
-            if max(self._in, self._out) <= _PLAIN:
-                self._most = min(price.tiers[0].above if price.tiers else _PLAIN, _PLAIN)
+        if price is None:
+            self.rate_in = self.rate_out = 0
+            self.most = PLAIN
+        elif isinstance(price.input, int) and isinstance(price.output, int):
+            self.rate_in, self.rate_out = price.input, price.output
+            if max(self.rate_in, self.rate_out) <= PLAIN:
+                self.most = min(price.tiers[0].above if price.tiers else PLAIN, PLAIN)
 
-    def _begin(self) -> None:
+    def begin(self) -> None:
         """Start to take the short way."""
-        self._start, self._rates, self._current = len(self.tally.input), self._price, None
-        self.tally.charge(self._out)
+        self.start, self._rates, self._current = len(self.tally.input), self.price, None
+        self.tally.charge(None if self.price is None else self.rate_out)
 
     def _sum_up(self) -> None:
         """Bring the sums up to the sends that took the short way."""
-        start, price = self._start, self._price
-        if start is None or price is None:
+        start, price = self.start, self.price
+        if start is None:
             return
-        self._start = None
+        self.start = None
         tally, spent = self.tally, self.money.spent
         count = len(tally.input) - start
         sent, output = sum(tally.input[start:]), sum(tally.output[start:])
         spent.sends += count
         spent.add(Usage(sent, output))
         _count(spent.usage_sources, "recorded", count)
-        _count(spent.prices, price.source, count)
-        self._bill(price, price).add((sent, 0, 0, 0), output, sum(tally.usd[start:]), count)
+        bill = self._bill(price, price)
+        bill.add((sent, 0, 0, 0), output, sum(tally.usd[start:]), count)
+        if price is not None:
+            _count(spent.prices, price.source, count)
+        else:
+            spent.unpriced += count
+            bill.unpriced += count
 
     def pack(self) -> None:
         """Pack the numbers of the turns so far."""
@@ -137,7 +145,7 @@ class Ledger(msgspec.Struct, gc=False):
         spent.sends += 1
         source: Source = "recorded"
         if usage is not None and usage.input is not None:
-            self._history.take(turn, usage.input)
+            self.history.take(turn, usage.input)
             spent.add(usage)
         else:
             usage, source = self._completed(turn)
@@ -147,7 +155,7 @@ class Ledger(msgspec.Struct, gc=False):
 
     def _completed(self, turn: Turn) -> tuple[Usage, Source]:
         """The usage of a send that the log does not hold in full; what is known of it goes into the sums."""
-        usage, source = self._history.completed(turn, len(self.tally) + 1, self.settings, self._price is not None)
+        usage, source = self.history.completed(turn, len(self.tally) + 1, self.settings, self.price is not None)
         spent, guessed = self.money.spent, self.money.guessed
         if source != "estimated":
             spent.add(usage)
@@ -156,12 +164,12 @@ class Ledger(msgspec.Struct, gc=False):
         spent.add(recorded)
         guessed.input += (usage.input or 0) - (recorded.input or 0)
         guessed.output += (usage.output or 0) - (recorded.output or 0)
-        guessed.baseless += not self._history.measured
+        guessed.baseless += not self.history.measured
         return usage, source
 
     def _charge(self, turn: Turn, usage: Usage, source: Source) -> int:
         """Picodollars of a send."""
-        money, price, output = self.money, self._price, usage.output or 0
+        money, price, output = self.money, self.price, usage.output or 0
         by_class = parts(usage.input, usage.cache_read, usage.cache_write, usage.cache_write_1h)
         known = usage.input is not None or usage.output is not None
         rates: Rates | None = price if known else None
@@ -207,10 +215,10 @@ class Ledger(msgspec.Struct, gc=False):
             guessed.more_usd += 0 if rates is None else nearest(more * rates.output)
 
     def _bill(self, price: Price | None, rates: Rates | None) -> Bill:
-        key = (self._model, id(price), id(rates))
+        key = (self.model, id(price), id(rates))
         bill = self._bills.get(key)
         if bill is None:
-            bill = self._bills[key] = Bill(self._model, price, rates)
+            bill = self._bills[key] = Bill(self.model, price, rates)
             self.money.bills.append(bill)
         return bill
 

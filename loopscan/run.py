@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import replace
 from typing import Final
 
@@ -38,7 +39,7 @@ class Last(msgspec.Struct, gc=False):
     overflow: bool
 
 
-_USUAL: Final = Last(1, 0, False, False)
+USUAL: Final = Last(1, 0, False, False)
 """One call with its result."""
 
 
@@ -74,10 +75,13 @@ class Run(msgspec.Struct, gc=False):
     _more: int = 0
     _silent: int = 0
     """Calls beyond the first of a turn; turns without a call."""
-    _model: str | None = None
+    model_now: str | None = None
     _since: int = 0
     """The turn before the first one in a row of the present model."""
-    _window: int | None = None
+    limit: int | None = None
+    """The context window of the present model in tokens, or the one that was set."""
+    quick: bool = False
+    """Whether `loopscan.stretch` may take its usual turns."""
 
     def push(self, turn: Turn, prices: PriceBook) -> None:
         """Take the run's next turn.
@@ -98,35 +102,43 @@ class Run(msgspec.Struct, gc=False):
                 self.started = time
             if not ended or time > ended:
                 self.ended = time
-        if turn.model != self._model or number == 1:
+        if turn.model != self.model_now:
             self._new_model(turn.model, prices)
         if turn.parent is not None or turn.session is not None or turn.labels or turn.compacted:
             self._describe(turn)
         progress = self.progress
         action = progress.keyer.action(turn)
-        progress.push(action)
         if self.others:
             self._show_others(action, turn)
+        progress.push(action)
         sent = self.ledger.pay(turn, prices, elapsed)
         if not number % PART:
             self.ledger.pack()
         if self.full is None:
-            window = self.settings.context_window or turn.window or self._window
+            window = self.settings.context_window or turn.window or self.limit
             if (window is not None and sent is not None and sent >= window) or (turn.failed and overflows(turn.fault)):
                 self.full = number
         if len(calls) == 1 and calls[0].result is not MISSING:
-            self.last = _USUAL
+            self.last = USUAL
         else:
             self._unusual(turn)
 
+    def prepare(self, turn: Turn, prices: PriceBook) -> None:
+        """Look up what the first turn needs, before it is pushed."""
+        self._set_model(turn.model, prices)
+        self.ledger.look_up(turn, prices)
+
     def _new_model(self, model: str | None, prices: PriceBook) -> None:
         self._count_models(self.turns - 1)
-        self._model, self._window = model, prices.window(model)
+        self._set_model(model, prices)
+
+    def _set_model(self, model: str | None, prices: PriceBook) -> None:
+        self.model_now, self.limit = model, self.settings.context_window or prices.window(model)
 
     def _count_models(self, until: int) -> None:
         """Count the turns of the present model up to turn `until`."""
-        if self._model and until > self._since:
-            self.models[self._model] = self.models.get(self._model, 0) + until - self._since
+        if self.model_now and until > self._since:
+            self.models[self.model_now] = self.models.get(self.model_now, 0) + until - self._since
         self._since = until
 
     def _describe(self, turn: Turn) -> None:
@@ -139,7 +151,7 @@ class Run(msgspec.Struct, gc=False):
     def _show_others(self, action: Action, turn: Turn) -> None:
         keyer = self.progress.keyer
         for other in self.others:
-            other.push(action if other.keyer is keyer else other.keyer.action(turn))
+            other.push(copy(action) if other.keyer is keyer else other.keyer.action(turn))
 
     def _unusual(self, turn: Turn) -> None:
         """Take note of a turn that is not one call with its result."""
@@ -216,14 +228,9 @@ def new_run(
         )
         for w in settings.watched
     ]
-    return Run(
-        run_id,
-        format_name,
-        source,
-        turn.session,
-        settings,
-        progress,
-        Ledger(settings, tally=Tally(spill=spill)),
-        others,
-        turn.prompt,
-    )
+    run = Run(
+        run_id, format_name, source, turn.session, settings, progress, Ledger(settings, tally=Tally(spill=spill)),
+        others, turn.prompt,
+    )  # fmt: skip
+    run.quick = not (others or keyer.tools or settings.repeat_limit or settings.exact)
+    return run

@@ -62,7 +62,7 @@ def paid(turns: list[Turn], slow: bool) -> Ledger:
     ledger = Ledger(Settings())
     for number, turn in enumerate(turns):
         if slow:
-            ledger._look_up(turn, Book())
+            ledger.look_up(turn, Book())
             ledger._pay(turn, float(number))
         else:
             ledger.pay(turn, Book(), float(number))

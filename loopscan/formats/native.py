@@ -33,6 +33,8 @@ TITLE = "loopscan's own JSON Lines, one call per line"
 WHERE: tuple[str, ...] = ()
 LACKS = ""
 COSMETIC_ARGS: Mapping[str, frozenset[str]] = {}
+FINAL = True
+"""Nothing is added to a turn once it was given out."""
 
 
 def sniff(head: Head) -> bool:

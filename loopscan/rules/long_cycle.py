@@ -47,7 +47,7 @@ class LongCycle(Rule):
             turns = [b for t in range(seen.turn - period + 1, seen.turn + 1) if (b := run.detector.at(t))]
             if _shorter([rough(b, run) for b in turns]):
                 return  # numbers told the short cycle's copies apart: it is no long one
-            block = [b.action for b in turns]
+            block = list(turns)
             self.open(
                 run, block, turn=seen.turn, first=seen.turn - 2 * period + 1, loop=loop, period=period,
                 idents=[i for a in block for i in a.idents], error=any(a.error for a in block),

@@ -62,7 +62,7 @@ class Masked(Rule):
         if _goes_somewhere(seen, period, first, run):
             return
         block = [b for t in range(seen.turn - period + 1, seen.turn + 1) if (b := run.detector.at(t)) is not None]
-        actions = [b.action for b in block]
+        actions = list(block)
         self.open(
             run, actions, turn=first + 2 * period - 1, first=first, loop=loop, period=period,
             idents=_idents(seen, period, run), error=any(a.error for a in actions),
@@ -71,7 +71,7 @@ class Masked(Rule):
 
 def _idents(seen: Seen, period: int, run: Run) -> list[int]:
     found = [run.detector.at(t) for t in range(seen.turn - period + 1, seen.turn + 1)]
-    return [i for b in found if b is not None for i in b.action.idents]
+    return [i for b in found if b is not None for i in b.idents]
 
 
 def roughly(earlier: Seen, seen: Seen, run: Run) -> bool:
@@ -82,9 +82,9 @@ def roughly(earlier: Seen, seen: Seen, run: Run) -> bool:
 def rough(seen: Seen, run: Run) -> int:
     """Hash of a turn's masked results; of its text for a turn without calls."""
     if seen.rough is None:
-        parts = [hash((i, _mask(c, run))) for i, c in zip(seen.action.idents, seen.action.calls, strict=False)]
-        fault = outcome.masked(word(seen.action.fault), True) if seen.action.error and not parts else ""
-        seen.rough = hash((seen.action.ident, fault, *sorted(parts)))
+        parts = [hash((i, _mask(c, run))) for i, c in zip(seen.idents, seen.calls, strict=False)]
+        fault = outcome.masked(word(seen.fault), True) if seen.error and not parts else ""
+        seen.rough = hash((seen.ident, fault, *sorted(parts)))
     return seen.rough
 
 
@@ -95,9 +95,9 @@ def _mask(call: Call, run: Run) -> str:
 
 def _may_mask(first: Seen, second: Seen) -> bool:
     """Cheap: whether two results of one action can be equal but for numbers."""
-    if len(first.action.calls) != 1:
+    if len(first.calls) != 1:
         return True
-    one, other = first.action.calls[0].result, second.action.calls[0].result
+    one, other = first.calls[0].result, second.calls[0].result
     if type(one) is not str or type(other) is not str:
         return type(one) is type(other)
     return abs(len(one) - len(other)) <= _APART and outcome.one_skeleton(one, other)
@@ -108,9 +108,9 @@ def _goes_somewhere(seen: Seen, period: int, since: int, run: Run) -> bool:
     since = max(since, seen.turn - run.detector.reach)
     for turn in range(seen.turn - period + 1, seen.turn + 1):
         copies = [s for t in range(turn, since - 1, -period) if (s := run.detector.at(t)) is not None]
-        first = copies[0].action
+        first = copies[0]
         for i in range(len(first.calls)):
-            texts = [run.plain(c.action.calls[i]) for c in reversed(copies) if len(c.action.calls) == len(first.calls)]
+            texts = [run.plain(c.calls[i]) for c in reversed(copies) if len(c.calls) == len(first.calls)]
             call = first.calls[i]
             noise = call.error or tools.kind(call.name) & tools.HOUSE or outcome.failing(texts[-1])
             if len(set(texts)) > 1 and not noise and _told(texts):

@@ -31,7 +31,7 @@ class NoEffect(Rule):
 
     def back(self, seen: Seen, run: Run) -> None:
         """An action came back."""
-        calls = seen.action.calls
+        calls = seen.calls
         if len(calls) != 1 or not tools.kind(calls[0].name) & tools.SHELL:
             return
         same = [seen.turn]
@@ -50,19 +50,19 @@ class NoEffect(Rule):
             self.extend(run, episode, (episode.count or 0) + 1)
         elif all(_edited(a, b, run) for a, b in pairwise(same)) and _complains(seen, len(same), run):
             self.open(
-                run, [seen.action], turn=same[2], first=same[0], loop=loop, copies=len(same), tool=None,
-                idents=seen.action.idents, pause=max(b - a for a, b in pairwise(same)) - 1, sure=6,
+                run, [seen], turn=same[2], first=same[0], loop=loop, copies=len(same), tool=None,
+                idents=seen.idents, pause=max(b - a for a, b in pairwise(same)) - 1, sure=6,
                 error=True,
             )  # fmt: skip
 
 
 def _edited(after: int, before: int, run: Run) -> bool:
     turns = (run.detector.at(t) for t in range(after + 1, before))
-    return any(run.edits(c) and not c.error for s in turns if s is not None for c in s.action.calls)
+    return any(run.edits(c) and not c.error for s in turns if s is not None for c in s.calls)
 
 
 def _complains(seen: Seen, copies: int, run: Run) -> bool:
-    text = run.plain(seen.action.calls[0])
+    text = run.plain(seen.calls[0])
     if copies < SHORT_COPIES and len(text) < _SHORT:
         return False
     return not (outcome.worked(text) or outcome.nothing(text) or text.isspace())

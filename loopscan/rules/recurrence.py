@@ -34,7 +34,7 @@ class Recurrence(Rule):
 
     def back(self, seen: Seen, run: Run) -> None:
         """An action came back."""
-        if not seen.action.calls:
+        if not seen.calls:
             return
         same = [seen.turn]
         earlier = seen.before
@@ -70,9 +70,9 @@ class Recurrence(Rule):
         elif apart and (unmoved or often or stale):
             turn = same[2] if unmoved or often else self._third
             self.open(
-                run, [seen.action], turn=turn, first=same[0], loop=hash(("recurrence", seen.key)), copies=len(same),
-                idents=seen.action.idents, pause=max(b - a for a, b in pairwise(same)) - 1,
-                sure=WORKING, error=seen.action.error,
+                run, [seen], turn=turn, first=same[0], loop=hash(("recurrence", seen.key)), copies=len(same),
+                idents=seen.idents, pause=max(b - a for a, b in pairwise(same)) - 1,
+                sure=WORKING, error=seen.error,
             )  # fmt: skip
 
     def _going(self, run: Run) -> bool:
@@ -80,7 +80,7 @@ class Recurrence(Rule):
 
     def _extend(self, seen: Seen, run: Run, copies: int) -> None:
         assert self.episode is not None
-        for ident in seen.action.idents:
+        for ident in seen.idents:
             if ident not in self.episode.idents:
                 self.episode.idents.append(ident)
         self.extend(run, self.episode, max(copies, (self.episode.count or 0) + 1))
@@ -92,16 +92,16 @@ def _nothing_done(after: int, before: int, run: Run) -> bool:
         seen = run.detector.at(turn)
         if seen is None:
             continue
-        if seen.before is None and any(run.changes(c) for c in seen.action.calls):
+        if seen.before is None and any(run.changes(c) for c in seen.calls):
             return False
-        if seen.before is not None and any(run.edits(c) and not c.error for c in seen.action.calls):
+        if seen.before is not None and any(run.edits(c) and not c.error for c in seen.calls):
             return False
     return True
 
 
 def _content(seen: Seen, run: Run) -> bool:
     """Whether what comes back is nothing to worry about: it worked, or a command found nothing to say."""
-    for call in seen.action.calls:
+    for call in seen.calls:
         text = run.plain(call)
         found_nothing = tools.kind(call.name) == tools.READS and bool(text.strip()) and outcome.nothing(text)
         if found_nothing or not (outcome.worked(text) or outcome.nothing(text)):

@@ -33,7 +33,7 @@ class SameEffect(Rule):
 
     def back(self, seen: Seen, run: Run) -> None:
         """An action came back."""
-        action, before = seen.action, seen.before
+        action, before = seen, seen.before
         if before is None or len(action.calls) != 1 or action.error or seen.turn - before.turn > 2:
             return
         call = action.calls[0]

@@ -94,6 +94,11 @@ class Trail:
             self.lapsed = None
         return self.lapsed is not None
 
+    @property
+    def turn(self) -> int:
+        """The turn of its last call."""
+        return self.point.turn
+
     def push(self, turn: int, call: Call, ident: int | None, run: Run) -> Streak | None:
         """Take the tool's next call, which may be alike; the streak it is part of."""
         before, point = self.point, Point(turn, call, ident)

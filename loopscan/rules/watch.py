@@ -34,7 +34,7 @@ class Watch:
     detector: Detector
     book: Book
     turn: int = 0
-    _trails: dict[str, Seen | Trail] = field(default_factory=dict)
+    trails: dict[str, Seen | Trail] = field(default_factory=dict)
     """The last call of each tool; a trail while its calls are alike."""
     _live: dict[type, Any] = field(default_factory=dict)
     blind: Blind | None = None
@@ -50,7 +50,7 @@ class Watch:
             if what is None:
                 what = tools.kind(name)
             if seen is not None:
-                trails = self._trails
+                trails = self.trails
                 last = trails.get(name)
                 if last is None:
                     if len(trails) >= TOOLS:
@@ -58,7 +58,7 @@ class Watch:
                     trails[name] = seen
                 elif (
                     type(last) is Seen
-                    and unlike(last.action.calls[0].result, call.result)
+                    and unlike(last.calls[0].result, call.result)
                     and (what or (type(args := action.args) is dict and ASKED.isdisjoint(args)))
                 ):
                     trails[name] = seen
@@ -68,9 +68,9 @@ class Watch:
                     self._came_back(seen, seen.before)
             if what:
                 if what & tools.SHELL:
-                    self._shell(call, action, seen)
+                    self.shell(call, action, seen)
                 elif type(args := action.args) is dict and not PATHS.isdisjoint(args):
-                    self._file(what, args, action)
+                    self.file(what, args, action)
             if call.error:
                 self._failed(action)
         else:
@@ -94,7 +94,7 @@ class Watch:
             self._of(rule).fault(action, self)
 
     def _came_back(self, seen: Seen, before: Seen) -> None:
-        calls = seen.action.calls
+        calls = seen.calls
         if self.keyer.tools and calls and all(map(self.polls, calls)):
             return
         self._compare(seen, before)
@@ -104,44 +104,44 @@ class Watch:
     def _alike(self, name: str, last: Seen | Trail | None, call: Call, seen: Seen) -> None:
         """Compare a call with the one before of its tool, and tell the rules of a streak."""
         if last is None or (self.keyer.tools and self.polls(call)):
-            self._trails[name] = seen
-            if len(self._trails) > TOOLS:
-                del self._trails[next(iter(self._trails))]
+            self.trails[name] = seen
+            if len(self.trails) > TOOLS:
+                del self.trails[next(iter(self.trails))]
             return
         if isinstance(last, Seen):
-            before = last.action.calls[0]
+            before = last.calls[0]
             if not may_be_alike(before, call):
-                self._trails[name] = seen
+                self.trails[name] = seen
                 return
-            last = self._trails[name] = Trail(name, Point(last.turn, before, last.action.ident))
+            last = self.trails[name] = Trail(name, Point(last.turn, before, last.ident))
         elif not last.may_go_on(call):
-            if not last.lapse(self.turn, call, seen.action.ident):
-                self._trails[name] = seen
+            if not last.lapse(self.turn, call, seen.ident):
+                self.trails[name] = seen
             return
-        streak = last.push(self.turn, call, seen.action.ident, self)
+        streak = last.push(self.turn, call, seen.ident, self)
         if streak is not None and streak.count > self._known(call.name, name):
             for rule in self.rules.streak:
-                self._of(rule).streak(streak, seen.action, self)
+                self._of(rule).streak(streak, seen, self)
 
     def _known(self, tool: str, name: str) -> int:
         """Calls in a shell's own streak, which a streak of one of its commands is part of; 0 for the shell itself."""
-        trail = self._trails.get(tool)
+        trail = self.trails.get(tool)
         return trail.streak.count if name != tool and isinstance(trail, Trail) and trail.streak is not None else 0
 
-    def _shell(self, call: Call, action: Action, seen: Seen | None) -> None:
+    def shell(self, call: Call, action: Action, seen: Seen | None) -> None:
         line = tools.command(action.args)
         if line:
             if seen is not None:
                 name = tools.label(call.name, line)
-                last = self._trails.get(name)
-                if type(last) is Seen and unlike(last.action.calls[0].result, call.result):
-                    self._trails[name] = seen
+                last = self.trails.get(name)
+                if type(last) is Seen and unlike(last.calls[0].result, call.result):
+                    self.trails[name] = seen
                 else:
                     self._alike(name, last, call, seen)
             for rule in self.rules.shell:
                 self._of(rule).shell(line, action, self)
 
-    def _file(self, what: int, args: dict[str, JSON], action: Action) -> None:
+    def file(self, what: int, args: dict[str, JSON], action: Action) -> None:
         path = tools.path_of(args)
         if path is None:
             return
@@ -156,12 +156,12 @@ class Watch:
 
     def _compare(self, seen: Seen, before: Seen) -> None:
         """Note how the results of two equal calls differ, if they do."""
-        if len(seen.action.calls) == 1:
+        if len(seen.calls) == 1:
             if self.blind is None:
                 self.blind = Blind()
-            call, same = seen.action.calls[0], seen.keyed(self.keyer) == before.keyed(self.keyer)
-            near = not same and may_be_alike(before.action.calls[0], call)
-            old, new = (self.value(before.action.calls[0]), self.value(call)) if near else (None, None)
+            call, same = seen.calls[0], seen.keyed(self.keyer) == before.keyed(self.keyer)
+            near = not same and may_be_alike(before.calls[0], call)
+            old, new = (self.value(before.calls[0]), self.value(call)) if near else (None, None)
             self.blind.pair(call.name, old, new, same)
 
     def _of(self, rule: type) -> Any:

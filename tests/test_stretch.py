@@ -1,0 +1,77 @@
+"""Usual turns taken several at once: the same records as turn by turn, whatever stands among them.
+
+With a second detector to watch, every turn goes the long way.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from loopscan import Settings, audit, record
+from loopscan.prices import from_options
+from loopscan.settings import Detection
+from tests.bench.fuzz import log
+from tests.conftest import SAMPLES, native
+
+SLOW = Settings(watched=(Detection(window=2),))
+
+
+def records(path: Path, settings: Settings) -> list[dict[str, Any]]:
+    return [record(r) for r in audit(path, settings, prices=from_options()).runs]
+
+
+def some_turn(chance: Random, turn: int) -> dict[str, Any]:
+    """A turn of a small world, so that actions and results come back; now and then an unusual one."""
+    name = chance.choice(("get_order", "run_checks", "read_file", "bash", "send_mail", "edit_file"))
+    args: Any = {"id": chance.randrange(12), "q": chance.choice(("a b c d e", "x"))}
+    if name in ("read_file", "edit_file"):
+        args = {"path": chance.choice(("./a.py", "a.py", "b.py")), "offset": chance.randrange(3) * 10, "limit": 10}
+    elif name == "bash":
+        args = {"command": chance.choice(("ls", "echo hi", "pytest -q", "true"))}
+    line = {
+        "run_id": f"r{chance.randrange(3)}", "turn": turn, "ts": 1_764_000_000 + turn * chance.choice((1, 7, 90)),
+        "model": "claude-sonnet-4-5", "tool": name, "args": args, "input_tokens": chance.choice((10, 3000, 250_000)),
+        "result": chance.choice((f"#{chance.randrange(30)} found", "error: not found", "ok", {"n": 1}, "x" * 40)),
+        "output_tokens": chance.choice((0, 5, 90)),
+    }  # fmt: skip
+    odd: tuple[dict[str, Any], ...] = (
+        {"error": True}, {"model": "gpt-5"}, {"model": None}, {"input_tokens": None}, {"cache_read_tokens": 5},
+        {"usd": 0.1}, {"labels": {"team": "a"}}, {"parent": "p"}, {"text": "words"}, {"tool": None, "text": "done"},
+        {"args": "text"}, {"args": '{"id": 1}'}, {"state": "done"}, {"ts": None}, {"session": "s"}, {"written": 5000},
+        {"compacted": True}, {"context_window": 100},
+    )  # fmt: skip
+    line |= chance.choice(odd) if chance.random() < 0.08 else {}
+    if chance.random() < 0.05:
+        del line["result"]
+    return line
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_worlds(seed: int, tmp_path: Path) -> None:
+    chance = Random(seed)
+    path = native(tmp_path / "t.jsonl", *[some_turn(chance, turn) for turn in range(1, 400)])
+    assert records(path, Settings()) == records(path, SLOW)
+
+
+def test_nasty_values(tmp_path: Path) -> None:
+    path = native(tmp_path / "t.jsonl", *[line.encode("utf-8", "surrogatepass") for line in log(Random(1), 300)])
+    assert json.dumps(records(path, Settings())) == json.dumps(records(path, SLOW))
+
+
+@pytest.mark.parametrize("folder", ["loopscan", "claude-code", "openai-messages"])
+def test_samples(folder: str) -> None:
+    assert records(SAMPLES / folder, Settings()) == records(SAMPLES / folder, SLOW)
+
+
+def test_runs_longer_than_a_part(tmp_path: Path) -> None:
+    lines = [{"run_id": "r", "turn": i, "tool": "get_order", "args": {"id": i % 3000}, "result": f"{i * 7919:x} is it",
+              "input_tokens": 1000 + i % 7, "output_tokens": 5} for i in range(1, 9001)]  # fmt: skip
+    path = native(tmp_path / "t.jsonl", *lines)
+    (quick,), (slow,) = records(path, Settings()), records(path, SLOW)
+    assert quick == slow
+    assert quick["usage"]["input_tokens"] == sum(1000 + i % 7 for i in range(1, 9001))
