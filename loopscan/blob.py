@@ -79,15 +79,15 @@ class Blob:
         self.damage = self.damage or reason
 
     def _read_head(self) -> None:
-        """Take the first lines: enough of them, or (a long first line) at least one."""
-        parts, size, lines = [self._ahead], len(self._ahead), self._ahead.count(b"\n")
+        """Take the first lines that are not blank: enough of them, or (a long first line) at least one."""
+        parts, size, lines = [self._ahead], len(self._ahead), 0
         while (size < _HEAD or not lines) and lines <= _HEAD_LINES and size <= VALUE_LIMIT:
             chunk = self._stream.read(_HEAD)
             if not chunk:
                 break
             parts.append(chunk)
             size += len(chunk)
-            lines += chunk.count(b"\n")
+            lines += 0 if chunk.isspace() else chunk.count(b"\n")
         self._ahead = b"".join(parts)
 
     @property
@@ -108,7 +108,7 @@ class Blob:
                 alone = len(raw) <= VALUE_LIMIT and self._at_end()
                 return Head(raw, self._document() if alone else [], alone)
         values: list[JSON] = []
-        lines = [ln for ln in raw[begin:].split(b"\n")[: _HEAD_LINES + 1] if ln.strip()]
+        lines = [ln for ln in raw[begin:].lstrip().split(b"\n", _HEAD_LINES + 1)[: _HEAD_LINES + 1] if ln.strip()]
         for i, line in enumerate(lines):
             try:
                 values += decode.loads_all(line)

@@ -6,7 +6,7 @@ import io
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from loopscan.stream import Stream
+from loopscan.stream import Ahead, Stream
 
 LINE_LIMIT: Final = 1 << 26
 """Bytes of the longest line that is read; APIs refuse requests half as large."""
@@ -22,13 +22,11 @@ def numbered(
     A line above LINE_LIMIT (by a buffer at most) is passed over and `too_long` told its number. One that does not
     end within `patience` bytes ends the reading.
     """
-    number = passed = 0
-    while (at := ahead.find(b"\n")) > LINE_LIMIT:
-        number = passed = passed + 1
-        ahead = ahead[at + 1 :]
-        too_long(number)
+    if len(ahead) > _BUFFER:
+        ahead, stream = b"", Ahead(ahead, stream)
+    number = 0
     cut = ahead.rfind(b"\n") + 1
-    for number, line in enumerate(ahead[:cut].split(b"\n")[:-1], passed + 1):
+    for number, line in enumerate(ahead[:cut].split(b"\n")[:-1], 1):
         if line and not line.isspace():
             yield number, line
     rest = ahead[cut:]

@@ -224,5 +224,5 @@ def unknown(path: str, head: Head) -> str:
     if head.raw.startswith(DATABASE):
         found = "it is a database without the tables of a known agent"
     if len(head.raw) > VALUE_LIMIT:
-        found = f"it begins with a line of more than {VALUE_LIMIT:,} bytes"
+        found = f"its first {VALUE_LIMIT:,} bytes hold no whole line"
     return f"{path}: no known log format: {found}; name one with --from ({', '.join(FORMATS)}) or map fields with --map"

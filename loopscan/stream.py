@@ -14,7 +14,7 @@ from typing import BinaryIO, Final, TypeVar, cast
 from loopscan.stop import STOP
 
 CHUNK: Final = 1 << 17
-PIPE_PATIENCE: Final = 3.0
+PIPE_PATIENCE: Final = 2.0
 """Seconds to wait for somebody to write to a named pipe."""
 _POLL: Final = 0.02
 
@@ -84,13 +84,15 @@ class Ahead(Stream):
     """Bytes already read, then the rest of their stream."""
 
     def __init__(self, ahead: bytes, rest: Stream) -> None:
-        self._ahead, self._rest = ahead, rest
+        self._ahead, self._at, self._rest = ahead, 0, rest
 
     def read(self, size: int) -> bytes:
         """The next bytes."""
-        if not self._ahead:
+        if self._at >= len(self._ahead):
+            self._ahead = b""
             return self._rest.read(size)
-        data, self._ahead = self._ahead[:size], self._ahead[size:]
+        data = self._ahead[self._at : self._at + size]
+        self._at += len(data)
         return data
 
 

@@ -31,6 +31,11 @@ READ = {
     "byte order mark": (b"\xef\xbb\xbf" + LINES, [(1, {"a": 1}), (2, {"b": 2}), (4, {"c": 3})], 0),
     "carriage returns": (LINES.replace(b"\n", b"\r\n"), [(1, {"a": 1}), (2, {"b": 2}), (4, {"c": 3})], 0),
     "nothing": (b"", [], 0),
+    "blank lines first": (
+        b"\n" * 999 + b" \t\n" * 99_999 + LINES,
+        [(100_999, {"a": 1}), (101_000, {"b": 2}), (101_002, {"c": 3})],
+        0,
+    ),
     "white space": (b"\n \n\t\n", [], 0),
 }
 

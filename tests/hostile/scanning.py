@@ -8,6 +8,7 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -101,6 +102,12 @@ def scanned(path: Path, forced: str | None = None) -> Outcome:
         report = audit.finish()
     _check_neighbours(report)
     return Outcome(report, name, said)
+
+
+@cache
+def undamaged(path: Path) -> Outcome:
+    """What comes of a sample as it is."""
+    return scanned(path)
 
 
 def _neighbour(audit: Audit, run: str) -> None:

@@ -18,7 +18,7 @@ from loopscan.compression import zstd_module
 from loopscan.lines import LINE_LIMIT
 from tests.conftest import SAMPLES, loopscan
 from tests.hostile.mutation import documents
-from tests.hostile.scanning import SAMPLE_FILES, outline, scanned
+from tests.hostile.scanning import SAMPLE_FILES, outline, scanned, undamaged
 
 ZSTD = zstd_module()
 assert ZSTD is not None
@@ -74,7 +74,7 @@ SAME: dict[str, Callable[[bytes], bytes]] = {
 def test_written_otherwise_it_is_the_same_log(way: str, placed: Callable[[Path, bytes], Path]) -> None:
     for sample in TEXTS:
         got = scanned(placed(sample, SAME[way](sample.read_bytes())))
-        want = scanned(sample)
+        want = undamaged(sample)
         assert (got.format, len(got.said)) == (format_of(sample), len(want.said)), (sample, got.said)
         assert got.outlines == want.outlines, sample
 
@@ -96,7 +96,7 @@ def test_values_and_lines_need_not_go_together(way: str, placed: Callable[[Path,
         got = scanned(placed(sample, SPREAD[way](docs)), format_of(sample))
         assert got.said == [], sample
         for figure in (1, 2, 4):  # turns, calls, tokens; where a line number stands for a prompt, runs are others
-            want = sum(o[figure] for o in scanned(sample).outlines)
+            want = sum(o[figure] for o in undamaged(sample).outlines)
             assert sum(o[figure] for o in got.outlines) == want, sample
 
 
@@ -125,7 +125,7 @@ def test_a_bad_line_in_the_middle(kind: str, placed: Callable[[Path, bytes], Pat
         at = len(lines) // 2
         damaged = placed(sample, b"\n".join([*lines[:at], BAD_LINES[kind], *lines[at:]]))
         got = scanned(damaged)
-        assert (got.format, got.outlines) == (format_of(sample), scanned(sample).outlines), sample
+        assert (got.format, got.outlines) == (format_of(sample), undamaged(sample).outlines), sample
         if format_of(sample) != "otel-console":
             assert len([s for s in got.said if s.startswith(f"{damaged}:{at + 1}: ")]) >= 1, (sample, got.said)
 
@@ -135,12 +135,12 @@ def test_a_value_behind_nul_bytes_is_read(placed: Callable[[Path, bytes], Path])
     for sample in LINES:
         lines = sample.read_bytes().splitlines()
         got = scanned(placed(sample, b"\n".join([lines[0], b"\0" * 512 + lines[1], *lines[2:]])))
-        assert got.outlines == scanned(sample).outlines, sample
+        assert got.outlines == undamaged(sample).outlines, sample
 
 
 @pytest.mark.parametrize("sample", TEXTS, ids=name_of)
 def test_cut_anywhere(sample: Path, placed: Callable[[Path, bytes], Path]) -> None:
-    data, whole = sample.read_bytes(), scanned(sample)
+    data, whole = sample.read_bytes(), undamaged(sample)
     turns = sum(r.turns for r in whole.report.runs)
     places = random.Random(name_of(sample)).sample(range(len(data)), min(12, len(data)))
     for at in places:
@@ -175,15 +175,14 @@ def test_damage_in_an_archive_keeps_what_stands_before_it(tmp_path: Path) -> Non
 
 
 BOMBS = {
-    "zeros in gzip": lambda: gzip.compress(bytes(1 << 29)),
-    "zeros in zstd": lambda: ZSTD.compress(bytes(1 << 29)),
+    "zeros in gzip": lambda: gzip.compress(bytes(1 << 24)) * 32,
+    "zeros in zstd": lambda: ZSTD.compress(bytes(1 << 24)) * 32,
+    "newlines in gzip": lambda: gzip.compress(b"\n" * (1 << 24)) * 32,
     "gzip in gzip in gzip in gzip": lambda: gzip.compress(gzip.compress(gzip.compress(gzip.compress(b"{}")))),
-    "newlines in gzip": lambda: gzip.compress(b"\n" * (1 << 29)),
-    "values in zstd": lambda: ZSTD.compress(b"1" * 100 + b"\n1" * (1 << 28)),
 }
 
 
-@pytest.mark.parametrize("kind", ["zeros in gzip", "zeros in zstd", "gzip in gzip in gzip in gzip"])
+@pytest.mark.parametrize("kind", BOMBS)
 def test_a_decompression_bomb_is_said(kind: str, tmp_path: Path) -> None:
     (tmp_path / "bomb.jsonl").write_bytes(BOMBS[kind]())
     done = loopscan("audit", str(tmp_path / "bomb.jsonl"))
@@ -195,7 +194,9 @@ def test_a_decompression_bomb_is_said(kind: str, tmp_path: Path) -> None:
 def test_a_bomb_behind_good_lines(tmp_path: Path) -> None:
     line = b'{"run_id":"r","turn":%d,"name":"t","args":{},"result":%d}\n'
     good = b"".join(line % (i, i) for i in range(100))
-    (tmp_path / "x.jsonl.gz").write_bytes(gzip.compress(good + bytes(1 << 29) + b"\n" + good))
+    (tmp_path / "x.jsonl.gz").write_bytes(
+        gzip.compress(good) + gzip.compress(bytes(1 << 24)) * 32 + gzip.compress(b"\n" + good)
+    )
     got = scanned(tmp_path / "x.jsonl.gz")
     assert [r.turns for r in got.report.runs] == [100]
     assert any("times its size" in s or "too long" in s for s in got.said)
@@ -218,7 +219,7 @@ def test_a_cut_document_is_read_up_to_the_cut(sample: Path, placed: Callable[[Pa
     cut = placed(sample, data[: int(len(data) * 0.97)])
     got = scanned(cut, format_of(sample))
     assert any("damaged or cut short" in s or "no JSON" in s for s in got.said)
-    whole = sum(r.turns for r in scanned(sample).report.runs)
+    whole = sum(r.turns for r in undamaged(sample).report.runs)
     assert sum(r.turns for r in got.report.runs) >= min(whole, 1) or whole < 3
 
 

@@ -74,7 +74,7 @@ def test_ctrl_c_while_a_pipe_says_nothing(tmp_path: Path) -> None:
 
 
 def test_ctrl_c_writes_the_report_of_what_is_known(long_log: Path, tmp_path: Path) -> None:
-    for command in (["audit", "-f", "jsonl"], ["convert"], ["cost", "-f", "jsonl"]):
+    for command in (["audit", "-f", "jsonl"], ["convert"]):
         target = tmp_path / "out.jsonl"
         child = started(*command, str(long_log), "-o", str(target))
         time.sleep(1.2)
@@ -116,15 +116,7 @@ def test_a_function_call_is_interrupted_as_usual(long_log: Path) -> None:
     assert not STOP.asked
 
 
-COMMANDS = [
-    ["audit", "-f", "jsonl"],
-    ["audit"],
-    ["cost"],
-    ["convert"],
-    ["formats"],
-    ["audit", "-f", "junit"],
-    ["--help"],
-]
+COMMANDS = [["audit", "-f", "jsonl"], ["audit"], ["convert"], ["formats"], ["--help"]]
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)

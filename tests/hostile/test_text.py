@@ -69,15 +69,13 @@ def hostile(text: str) -> list[dict[str, Any]]:
     ]
 
 
-def report_of(text: str, folder: Path) -> Report:
-    return audit(native(folder / "x.jsonl", *hostile(text), "not JSON"))
-
-
-@pytest.fixture(params=TEXTS)
-def evil(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, Report, Report]:
+@pytest.fixture(scope="module", params=TEXTS)
+def evil(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Report, Report]:
     """The text, a report full of it, and the same report with a harmless text."""
+    log = tmp_path_factory.mktemp("evil") / "x.jsonl"
     text = TEXTS[request.param]
-    return text, report_of(text, tmp_path), report_of("text", tmp_path)
+    evil, plain = (audit(native(log, *hostile(t), "not JSON")) for t in (text, "text"))
+    return text, evil, plain
 
 
 def test_no_output_holds_a_harmful_byte_or_a_line_too_many(evil: tuple[str, Report, Report]) -> None:
@@ -186,10 +184,10 @@ def test_history(by: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
         assert len(shown.out) > 100
 
 
-@pytest.mark.parametrize("columns", [40, 80, 200])
+@pytest.mark.parametrize("columns", [40, 120])
 def test_a_terminal_gets_our_colours_only(columns: int, tmp_path: Path) -> None:
     log = native(tmp_path / "\x1b[31m.jsonl", *[line for text in TEXTS.values() for line in hostile(text)], "no JSON")
-    for command in (["audit"], ["audit", "--limit", "0", "--detail", "50"], ["cost"]):
+    for command in (["audit", "--limit", "0", "--detail", "50"], ["cost"]):
         page = seen(*command, str(log), columns=columns)
         assert STYLE.search(page)
         assert harmful(STYLE.sub("", page)) == set()
