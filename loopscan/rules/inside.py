@@ -12,6 +12,8 @@ from loopscan.rules.base import Rule, Run
 CALLS: Final = 4
 LINES: Final = 8
 _LEAST: Final = 300
+_MOST: Final = 1 << 20
+"""Characters; no model writes more in one reply."""
 _UNIT: Final = 30
 
 
@@ -50,7 +52,7 @@ class Inside(Rule):
 def repeated(text: str) -> int:
     """How often the piece is played in which a text ends; 0 if it is no repetition."""
     text = text.rstrip()
-    if len(text) < _LEAST:
+    if not _LEAST <= len(text) <= _MOST:
         return 0
     unit = text[-_UNIT:]
     before = text.rfind(unit, 0, -1)
