@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Final
 
 from tests.bench.corpora import files
-from tests.bench.measure import ROOT, audit, compare, floor, python
+from tests.bench.measure import ROOT, audit, compare, floor, python, run
+from tests.bench.odd import CASES
 
 MOST: Final = {"a": 1.6, "b": 1.1, "c": 1.4, "d": 2.8, "f": 1.8}
 AIM: Final = {"a": 1.3, "b": 0.85, "c": 1.1, "d": 2.4, "f": 1.3}
@@ -171,7 +172,19 @@ def fuzz(plan: Plan) -> Iterator[str]:
     yield from (f"- {line}" for line in done.stdout.splitlines())
 
 
+def hostile(plan: Plan) -> Iterator[str]:
+    """Peak memory on inputs that are huge or hostile, and what was said of them."""
+    yield from _head("input", "peak memory", "at most")
+    code = "import sys; from pathlib import Path; from tests.bench.odd import made; "
+    code += "print(made(sys.argv[1], Path(sys.argv[2]), float(sys.argv[3])))"
+    for name, (_, most) in CASES.items():
+        argv = python("-c", code, name, plan.folder, str(plan.scale))
+        done = subprocess.run(argv, capture_output=True, text=True, check=True, cwd=ROOT)
+        cost = run(audit(done.stdout.strip(), "sample_traces/loopscan/done.jsonl"))
+        yield _row(name, _megabytes(cost.memory), f"{most:,} MB")
+
+
 TABLES: Final[dict[str, Callable[[Plan], Iterator[str]]]] = {
     "speed": speed, "windows": windows, "curves": curves, "jobs": jobs, "packed": packed, "starts": starts,
-    "rivals": rivals, "fuzz": fuzz,
+    "rivals": rivals, "fuzz": fuzz, "hostile": hostile,
 }  # fmt: skip
