@@ -2,7 +2,7 @@ VENV ?= .venv
 PY := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test lint eval bench clean
+.PHONY: demo test lint eval bench fuzz clean
 
 $(STAMP): pyproject.toml
 	python3 -m venv $(VENV)
@@ -26,6 +26,9 @@ eval: $(STAMP)
 
 bench: $(STAMP)
 	$(PY) -m tests.bench
+
+fuzz: $(STAMP)
+	FUZZ_SECONDS=$${FUZZ_SECONDS:-600} $(PY) -m tests.fuzz
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
