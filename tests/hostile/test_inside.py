@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from loopscan import audit
+from loopscan.cli import run
 from tests.conftest import ROOT, SAMPLES
 from tests.hostile.mutation import documents, nodes
 from tests.hostile.scanning import SAMPLE_FILES, patience
@@ -27,6 +28,7 @@ def hook(event, args):
         seen.append((event, [a for a in args[:2] if isinstance(a, (str, bytes, int))]))
 import io
 from loopscan import audit
+from loopscan.cli import run
 from loopscan.convert import NativeWriter
 from loopscan.formats import Scan
 from loopscan.redact import redacted
@@ -175,3 +177,9 @@ def test_a_pipe_beside_a_log_is_not_waited_for(tmp_path: Path) -> None:
         report = audit(str(tmp_path))
     assert any(r.format == "atif" for r in report.runs)
     assert sum("a pipe" in reason for reason in report.skipped.by_reason) == 1
+
+
+@pytest.mark.parametrize("address", ["https://example.com/x.jsonl", "file:///etc/passwd", "//host/share", "s3://b/k"])
+def test_an_address_is_a_file_that_does_not_exist(address: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["audit", address]) == 3
+    assert capsys.readouterr().err == f"loopscan: {address}: no such file or folder\n"
