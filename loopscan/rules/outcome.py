@@ -54,8 +54,7 @@ _NEGATED: Final = re.compile(r"\b(?:not|never|nothing|un(?:able|changed|known))\
 _HEAD: Final = 400
 _TAIL: Final = 300
 _SHORT: Final = 120
-_LISTS: Final = ("results", "hits", "items", "data", "matches", "rows", "candidates", "records", "entries", "documents")
-_COUNTS: Final = ("total", "count", "totalcount", "total_count", "num_results")
+_COUNTS: Final = ("total", "count", "totalCount", "total_count", "num_results")
 
 
 def failing(text: str) -> bool:
@@ -102,11 +101,10 @@ def nothing(text: str) -> bool:
 def _hollow(value: JSON, depth: int = 0) -> bool:
     if isinstance(value, list):
         return depth < 5 and all(isinstance(v, (dict, list)) and _hollow(v, depth + 1) for v in value)
-    named = {k.lower(): v for k, v in value.items()}
-    lists = [named[k] for k in _LISTS if k in named]
+    lists = [v for v in value.values() if isinstance(v, list)]
     if lists:
-        return all(not v for v in lists)
-    return any(named.get(k) == 0 for k in _COUNTS)
+        return not any(lists) and not any(v for v in value.values() if type(v) is int)
+    return any(value.get(k) == 0 for k in _COUNTS)
 
 
 def worked(text: str) -> bool:
@@ -156,7 +154,7 @@ def _random(word: str) -> bool:
     if _HEX.issuperset(word) and not word.isalpha():
         return True
     kinds = [c.isdigit() for c in word if c != "_"]
-    return len(word) >= 8 and sum(a != b for a, b in pairwise(kinds)) >= 3
+    return sum(a != b for a, b in pairwise(kinds)) >= 3
 
 
 def _in_path(text: str, start: int, end: int) -> bool:

@@ -111,7 +111,9 @@ def content(text: str) -> frozenset[str]:
 
 
 def close(first: frozenset[str], second: frozenset[str]) -> bool:
-    """Whether two sets of content words say the same: most of the smaller is in the larger."""
+    """Whether two sets of content words say the same: they are equal, or most of the smaller is in the larger."""
+    if first == second:
+        return bool(first)
     small = min(len(first), len(second))
     return small >= 3 and 5 * len(first & second) >= 3 * small
 

@@ -51,9 +51,9 @@ def _left_out(name: str, cases: Sequence[Judged], pool: Sequence[Judged]) -> Non
     print(f"{name}, each class judged only by rules that earn their place on all other classes:")
     total = Figures()
     for kind, found in left_out(cases, pool).items():
-        print(f"  {kind:12}{found}")
+        print(f"  {kind:16}{found}")
         total = Figures(*(getattr(total, f) + getattr(found, f) for f in ("tp", "fp", "fn", "tn", "dated")))
-    print(f"  {'all':12}{total}\n")
+    print(f"  {'all':16}{total}\n")
 
 
 def _rules(sets: dict[str, Sequence[Judged]] | dict[str, list[Judged]]) -> None:

@@ -49,4 +49,5 @@ def test_close_texts() -> None:
     one = content("I will now write the migration file.")
     assert close(one, content("Let me write the migration file now."))
     assert not close(one, content("The tests of the parser pass."))
-    assert not close(content("Yes."), content("Yes!"))
+    assert close(content("Waiting for input (3)"), content("Waiting for input (4)"))
+    assert not close(content("So it is."), content("So it was!"))
