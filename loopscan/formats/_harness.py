@@ -28,12 +28,16 @@ class Names:
     def __init__(self, file: str, scan: Scan, format_name: str) -> None:
         self.file = file
         self._taken: set[int] = scan.memory.setdefault(f"{format_name} runs", set())
+        self._last: dict[int, int] = scan.memory.setdefault(f"{format_name} numbers", {})
 
     def run(self, inner: str | None, row: int | None = None) -> str:
         """The id of a run which the harness calls `inner`, else of row number `row` of the file, else of the file."""
         base = self.file if inner is None and row is None else f"{self.file}#{row if inner is None else inner}"
-        names = chain([inner or base, base], (f"{base}#{number}" for number in numbers(2)))
+        first = self._last.get(hash(base), 1) + 1
+        names = chain([inner or base, base], (f"{base}#{number}" for number in numbers(first)))
         name = next(n for n in names if hash(n) not in self._taken)
+        if name not in (inner, base):
+            self._last[hash(base)] = int(name.rpartition("#")[2])
         self._taken.add(hash(name))
         return name
 
