@@ -122,15 +122,19 @@ def alike(before: Point, point: Point, run: Run) -> tuple[int, int]:
         return EQUAL, wording.SAME_COUNTS if same_action else wording.kin(before.said, point.said)
     if len(first) > LONG or len(second) > LONG:
         return 0, 0
-    one_mask = outcome.one_skeleton(first, second) and outcome.masked(first) == outcome.masked(second)
-    if one_mask and (point.call.error or outcome.failing(second)):
-        return EQUAL, wording.SAME_COUNTS if same_action else wording.kin(before.said, point.said)
-    if _one_fault(first, second):
-        return EQUAL, wording.SAME_COUNTS if same_action else wording.kin(before.said, point.said)
+    failed = point.call.error or outcome.failing(second)
+    kin = wording.SAME_COUNTS if same_action else wording.kin(before.said, point.said)
+    # masking is dear: only where it can decide
+    one_mask = (
+        (failed or kin >= wording.SAME_WORDS)
+        and outcome.one_skeleton(first, second)
+        and outcome.masked(first) == outcome.masked(second)
+    )
+    if (failed and one_mask) or _one_fault(first, second):
+        return EQUAL, kin
     if same_action or tools.kind(point.call.name) & (tools.WRITES | tools.SENDS):
         return 0, 0
-    kin = wording.kin(before.said, point.said)
-    if one_mask and kin >= wording.SAME_WORDS and not outcome.names_files_apart(first, second):
+    if one_mask and not outcome.names_files_apart(first, second):
         return NUMBERS, kin
     if sorted(first.splitlines()) == sorted(second.splitlines()):
         return EQUAL, kin

@@ -53,7 +53,13 @@ class Sweep(Rule):
         lines = None if _KEYS.isdisjoint(args) else span(args)
         if lines is None:
             return
-        seen = self._files.pop(path, [])
+        seen = self._files.pop(path, None)
+        if seen is None and path != self._path:
+            self._files[path], self._path, self._last, self._turns = [lines], path, run.turn, []
+            if len(self._files) > FILES:
+                del self._files[next(iter(self._files))]
+            return
+        seen = seen or []
         self._files[path], covered = joined(seen, lines)
         if len(self._files) > FILES:
             del self._files[next(iter(self._files))]

@@ -75,7 +75,7 @@ def poisoned(folder: Path) -> list[Path]:
     for name, samples in SAMPLE_FILES.items():
         for sample in samples:
             docs = None if sample.read_bytes().startswith((b"SQL", b"PK")) else documents(sample.read_bytes())
-            for turn in range(0 if docs is None else 6):
+            for turn in range(0 if docs is None else 3):
                 docs = documents(sample.read_bytes())
                 for i, (holder, key) in enumerate(list(nodes([docs]))):
                     value = holder[key]

@@ -34,7 +34,7 @@ def long_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A log that takes a few seconds."""
     target = tmp_path_factory.mktemp("long") / "a.jsonl"
     with target.open("w") as out:
-        for i in range(400_000):
+        for i in range(250_000):
             out.write(
                 f'{{"run_id":"r{i % 500}","turn":{i},"name":"t","args":{{"i":{i}}},"result":"line {i} of many"}}\n'
             )
@@ -58,7 +58,7 @@ def test_ctrl_c_shows_what_is_known(form: str, long_log: Path) -> None:
         document = json.loads(out)
         assert document["skipped"]["unread_inputs"] == 1
         assert 1 <= len(document["runs"]) <= 500
-        assert 0 < document["totals"]["turns"] < 400_000
+        assert 0 < document["totals"]["turns"] < 250_000
 
 
 def test_ctrl_c_while_a_pipe_says_nothing(tmp_path: Path) -> None:
