@@ -68,12 +68,14 @@ class Keyer:
     unwrap: Callable[[str, JSON], JSON] | None = None
     tools: Mapping[str, ToolSettings] = field(default_factory=dict)
     _ignored: dict[str, Ignored] = field(init=False, default_factory=dict)
+    _everywhere: frozenset[str] = field(init=False, default=frozenset())
     special: bool = field(init=False, default=False)
     """Whether plain arguments have to be looked through."""
 
     def __post_init__(self) -> None:
         if self.tools and not self.exact:
             self._ignored = ignored(self.tools)
+        self._everywhere = self.cosmetic.get("*", frozenset())
         self.special = bool(self.exact or self.cosmetic or self._ignored)
 
     def action(self, turn: Turn) -> Action:
@@ -125,9 +127,9 @@ class Keyer:
             inner = embedded(args)
             args = args if inner is None else inner
         if type(args) is dict:
-            if self.cosmetic:
-                drop = self.cosmetic.get(name, frozenset()) | self.cosmetic.get("*", frozenset())
-                if drop:
+            if self.cosmetic and (drop := self.cosmetic.get(name, self._everywhere)):
+                drop |= self._everywhere
+                if not drop.isdisjoint(args):
                     args = {k: v for k, v in args.items() if k not in drop}
             if not PATHS.isdisjoint(args):
                 args = one_spelling(args)

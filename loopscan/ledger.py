@@ -7,8 +7,6 @@ way: its numbers are noted, and the sums are made for many such sends at once.
 
 from __future__ import annotations
 
-from typing import Final
-
 import msgspec
 
 from loopscan import estimate
@@ -20,9 +18,7 @@ from loopscan.money import PRICE_SPAN, Money, PriceBook
 from loopscan.price import Price, Rates, nearest, parts, picodollars
 from loopscan.series import Series, Tally
 from loopscan.settings import Settings
-
-PLAIN: Final = 10**9
-"""The short way is for whole rates and counts up to this: their products fit 64 bits."""
+from loopscan.terms import PLAIN, UNPRICED, Terms, terms_of
 
 
 class Ledger(msgspec.Struct, gc=False):
@@ -32,26 +28,28 @@ class Ledger(msgspec.Struct, gc=False):
     money: Money = msgspec.field(default_factory=Money)
     tally: Tally = msgspec.field(default_factory=Tally)
     _bills: dict[tuple[str | None, int, int], Bill] = {}
-    _warmth: Warmth = msgspec.field(default_factory=Warmth)
+    warmth: Warmth = msgspec.field(default_factory=Warmth)
     history: History = msgspec.field(default_factory=History)
     model: str | None = None
-    price: Price | None = None
+    terms: Terms = UNPRICED
     since: float = 0.0
     until: float = 0.0
+    """The present price, and from when until when it holds."""
     _rates: Rates | None = None
     _current: Bill | None = None
     """The rates of the send before, and its bill where that is known."""
-    rate_in: int = 0
-    rate_out: int = 0
-    most: int = -1
-    """The longest prompt that may take the short way under the present price; -1 = none."""
     start: int | None = None
     """Index in the open part of the first send that took it and is not summed up yet."""
+    reads: int = 0
+    writes: int = 0
+    hours: int = 0
+    classes: int = 0
+    """Cached tokens of those sends, and which classes were recorded: 1 read, 2 written, 4 written for an hour."""
     _series: Series | None = None
 
     def follow(self, other: Ledger) -> None:
         """Go on where another run of the same session ended: with its cache and its history."""
-        self._warmth, self.history = other._warmth, other.history
+        self.warmth, self.history = other.warmth, other.history
 
     def pay(self, turn: Turn, prices: PriceBook, elapsed: float) -> int | None:
         """Take the next turn, `elapsed` seconds after the first one; its input as recorded or modelled."""
@@ -61,50 +59,60 @@ class Ledger(msgspec.Struct, gc=False):
         if (
             usage is not None
             and (sent := usage.input) is not None
-            and sent <= self.most
+            and sent <= self.terms.most
             and (output := usage.output) is not None
             and output <= PLAIN
-            and usage.cache_read is usage.cache_write is usage.cache_write_1h is usage.usd is None
+            and usage.usd is None
             and (not turn.written or output * estimate.PLACEHOLDER_RATIO >= turn.written)
         ):
-            tally, history = self.tally, self.history
-            if self.start is None:
-                self.begin()
-            tally.input.append(sent)
-            tally.output.append(output)
-            tally.usd.append(sent * self.rate_in + output * self.rate_out)
-            tally.elapsed.append(elapsed)
-            history.before, history.input, history.measured = turn, sent, True
-            return sent
+            plain = usage.cache_read is usage.cache_write is usage.cache_write_1h is None
+            usd = sent * self.terms.input if plain else self.cached(turn, usage, sent)
+            if usd is not None:
+                tally, history = self.tally, self.history
+                if self.start is None:
+                    self.begin()
+                tally.input.append(sent)
+                tally.output.append(output)
+                tally.usd.append(usd + output * self.terms.output)
+                tally.elapsed.append(elapsed)
+                history.before, history.input, history.measured = turn, sent, True
+                return sent
         return self._pay(turn, elapsed)
+
+    def cached(self, turn: Turn, usage: Usage, sent: int) -> int | None:
+        """Picodollars of a prompt that a cache took part in, its classes noted; None if it must go the long way."""
+        read, write, hour, terms = usage.cache_read, usage.cache_write, usage.cache_write_1h or 0, self.terms
+        cached = (read or 0) + (write or 0)
+        if not terms.cached or cached > sent or hour > (write or 0):
+            return None
+        self.classes |= (read is not None) + 2 * (write is not None) + 4 * (usage.cache_write_1h is not None)
+        short = (write or 0) - hour
+        self.writes += write or 0
+        self.hours += hour
+        if read is not None:
+            self.reads += read
+            self.warmth.send(turn, (sent - cached, read, short, hour), terms.price, self.money.cold)
+        return (sent - cached) * terms.input + (read or 0) * terms.read + short * terms.write + hour * terms.hour
 
     def look_up(self, turn: Turn, prices: PriceBook) -> None:
         """The price of this send, and for how long it holds."""
-        price = prices.find(turn.model, turn.time)
+        terms = terms_of(prices.find(turn.model, turn.time))
         # Sends without a time share the first span of all, which no log has.
         self.since = (turn.time or 0.0) // PRICE_SPAN * PRICE_SPAN
-        first, self.until = not self.until, self.since + PRICE_SPAN
-        if price is self.price and turn.model == self.model and not first:
-            return
-        self._sum_up()
-        self.price, self.model, self.most = price, turn.model, -1
-        self._current = None
-        if price is None:
-            self.rate_in = self.rate_out = 0
-            self.most = PLAIN
-        elif isinstance(price.input, int) and isinstance(price.output, int):
-            self.rate_in, self.rate_out = price.input, price.output
-            if max(self.rate_in, self.rate_out) <= PLAIN:
-                self.most = min(price.tiers[0].above if price.tiers else PLAIN, PLAIN)
+        self.until = self.since + PRICE_SPAN
+        if terms is not self.terms or turn.model != self.model:
+            self._sum_up()
+            self.terms, self.model, self._current = terms, turn.model, None
 
     def begin(self) -> None:
         """Start to take the short way."""
-        self.start, self._rates, self._current = len(self.tally.input), self.price, None
-        self.tally.charge(None if self.price is None else self.rate_out)
+        price = self.terms.price
+        self.start, self._rates, self._current = len(self.tally.input), price, None
+        self.tally.charge(None if price is None else price.output)
 
     def _sum_up(self) -> None:
         """Bring the sums up to the sends that took the short way."""
-        start, price = self.start, self.price
+        start, price = self.start, self.terms.price
         if start is None:
             return
         self.start = None
@@ -112,10 +120,14 @@ class Ledger(msgspec.Struct, gc=False):
         count = len(tally.input) - start
         sent, output = sum(tally.input[start:]), sum(tally.output[start:])
         spent.sends += count
-        spent.add(Usage(sent, output))
+        known, read, write, hour = self.classes, self.reads, self.writes, self.hours
+        spent.add(
+            Usage(sent, output, read if known & 1 else None, write if known & 2 else None, hour if known & 4 else None)
+        )
+        self.classes = self.reads = self.writes = self.hours = 0
         _count(spent.usage_sources, "recorded", count)
         bill = self._bill(price, price)
-        bill.add((sent, 0, 0, 0), output, sum(tally.usd[start:]), count)
+        bill.add((sent - read - write, read, write - hour, hour), output, sum(tally.usd[start:]), count)
         if price is not None:
             _count(spent.prices, price.source, count)
         else:
@@ -155,7 +167,7 @@ class Ledger(msgspec.Struct, gc=False):
 
     def _completed(self, turn: Turn) -> tuple[Usage, Source]:
         """The usage of a send that the log does not hold in full; what is known of it goes into the sums."""
-        usage, source = self.history.completed(turn, len(self.tally) + 1, self.settings, self.price is not None)
+        usage, source = self.history.completed(turn, len(self.tally) + 1, self.settings, self.terms.price is not None)
         spent, guessed = self.money.spent, self.money.guessed
         if source != "estimated":
             spent.add(usage)
@@ -169,7 +181,7 @@ class Ledger(msgspec.Struct, gc=False):
 
     def _charge(self, turn: Turn, usage: Usage, source: Source) -> int:
         """Picodollars of a send."""
-        money, price, output = self.money, self.price, usage.output or 0
+        money, price, output = self.money, self.terms.price, usage.output or 0
         by_class = parts(usage.input, usage.cache_read, usage.cache_write, usage.cache_write_1h)
         known = usage.input is not None or usage.output is not None
         rates: Rates | None = price if known else None
@@ -206,7 +218,7 @@ class Ledger(msgspec.Struct, gc=False):
     def _look(self, turn: Turn, usage: Usage, by_class: tuple[int, int, int, int], rates: Rates | None) -> None:
         """See whether the cache was warm, and whether the recorded output can be true."""
         if usage.cache_read is not None:
-            self._warmth.send(turn, by_class, rates, self.money.cold)
+            self.warmth.send(turn, by_class, rates, self.money.cold)
         chars, output, guessed = turn.written, usage.output, self.money.guessed
         if chars and output is not None and estimate.is_placeholder(output, chars):
             more = estimate.output(estimate.family(turn.model), chars) - output

@@ -6,6 +6,7 @@ windows, prices or exits; the engine (`loopscan.engine`) sees nothing of bytes o
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 import msgspec
@@ -48,6 +49,54 @@ class Call(msgspec.Struct, gc=False):
     result: JSON = MISSING
     error: bool = False
     id: str | None = None
+
+
+_held: Final = Call.result.__get__
+_hold: Final = Call.result.__set__
+
+
+class LateCall(Call, gc=False):
+    """A call whose result is left as JSON until somebody looks at it: most long results nobody ever does.
+
+    `raw`: that JSON; `decode`: makes the result of it.
+    """
+
+    raw: bytes | None = None
+    decode: Callable[[bytes], JSON] | None = None
+
+    @property  # type: ignore[misc]
+    def result(self) -> JSON:
+        """The result."""
+        if self.raw is not None and self.decode is not None:
+            _hold(self, self.decode(self.raw))
+            self.raw = None
+        return _held(self)
+
+    @result.setter
+    def result(self, value: JSON) -> None:
+        self.raw = None
+        _hold(self, value)
+
+    def ends(self) -> tuple[str, str] | None:
+        """The first 8 and the last 10 characters of a result that is text; None for any other."""
+        raw = self.raw
+        if raw is not None and raw[:1] == b'"':
+            first, last = raw[1:9], raw[-_ESCAPE - 11 : -1]
+            if first.isascii() and last.isascii() and b"\\" not in first and b"\\" not in last:
+                return first.decode(), last[-10:].decode()
+        result = self.result
+        return (result[:8], result[-10:]) if type(result) is str else None
+
+    def least(self) -> int:
+        """Characters that a result which is text has at least."""
+        raw = self.raw
+        if raw is None:
+            return len(result) if type(result := self.result) is str else 0
+        return (len(raw) if raw.isascii() else len(raw.decode(errors="ignore"))) - 2 - (_ESCAPE - 1) * raw.count(b"\\")
+
+
+_ESCAPE: Final = 6
+"""Bytes of the longest escape of JSON text: the end of one is no character of its own."""
 
 
 class Usage(msgspec.Struct, gc=False):

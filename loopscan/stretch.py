@@ -15,8 +15,7 @@ from loopscan.decode import canonical
 from loopscan.detector import STALE
 from loopscan.estimate import PLACEHOLDER_RATIO
 from loopscan.key import Action
-from loopscan.ledger import PLAIN
-from loopscan.model import MISSING
+from loopscan.model import MISSING, Call
 from loopscan.rules import tools
 from loopscan.rules.likeness import ASKED, may_be_alike, unlike
 from loopscan.rules.streaks import GAP
@@ -24,6 +23,7 @@ from loopscan.rules.watch import TOOLS
 from loopscan.run import USUAL
 from loopscan.series import PART
 from loopscan.spelling import PATHS
+from loopscan.terms import PLAIN
 
 if TYPE_CHECKING:
     from loopscan.model import Turn
@@ -59,7 +59,8 @@ def _usual(run: Run, turns: list[Turn], at: int) -> int:
     if watch is None or not tracker.calm() or model != ledger.model:
         return at
     ring, newest, reach, trails, kinds = detector.ring, detector.newest, detector.reach, watch.trails, tools.KINDS
-    since, until, most, rate_in, rate_out = ledger.since, ledger.until, ledger.most, ledger.rate_in, ledger.rate_out
+    since, until, terms = ledger.since, ledger.until, ledger.terms
+    most, rate_in, rate_out = terms.most, terms.input, terms.output
     if run.full is None and run.limit is not None and run.limit <= most:
         most = run.limit - 1
     session, parent, labels, special = run.session, run.parent, run.labels, keyer.special
@@ -73,13 +74,13 @@ def _usual(run: Run, turns: list[Turn], at: int) -> int:
         if len(calls) != 1 or usage is None or turn.model != model:
             break
         sent, output, call = usage.input, usage.output, calls[0]
-        result, name, args = call.result, call.name, call.args
+        name, args = call.name, call.args
         if (
             sent is None
             or sent > most
             or output is None
             or output > PLAIN
-            or not (usage.cache_read is usage.cache_write is usage.cache_write_1h is usage.usd is None)
+            or usage.usd is not None
             or not since <= (time or 0.0) < until
             or (turn.written and output * PLACEHOLDER_RATIO < turn.written)
             or (turn.window is not None and sent >= turn.window)
@@ -88,8 +89,8 @@ def _usual(run: Run, turns: list[Turn], at: int) -> int:
             or (session is None and turn.session is not None)
             or (parent is None and turn.parent is not None)
             or (turn.labels and not turn.labels.keys() <= labels.keys())
-            or result is MISSING
             or call.error
+            or (type(call) is Call and call.result is MISSING)
         ):
             break
         if type(args) is dict and not special and PATHS.isdisjoint(args):
@@ -114,9 +115,15 @@ def _usual(run: Run, turns: list[Turn], at: int) -> int:
             if number - last.turn <= GAP:
                 earlier = last.calls[0]
                 quiet = what or (type(args) is dict and ASKED.isdisjoint(args))
-                if not (quiet and unlike(earlier.result, result)) and may_be_alike(earlier, call):
+                if not (quiet and unlike(earlier, call)) and may_be_alike(earlier, call):
                     break
-        # nothing is changed above, everything below: the turn is a usual one
+        if usage.cache_read is usage.cache_write is usage.cache_write_1h is None:
+            usd = sent * rate_in
+        elif (paid := ledger.cached(turn, usage, sent)) is not None:
+            usd = paid
+        else:
+            break
+        # nothing is changed above (but what `cached` notes), everything below: the turn is a usual one
         action = Action(ident, (ident,), calls, turn.text, MISSING, False, args, number)
         done = turn
         ring[number % reach] = newest[ident] = trails[name] = action
@@ -137,7 +144,7 @@ def _usual(run: Run, turns: list[Turn], at: int) -> int:
             begun = True
         add_in(sent)
         add_out(output)
-        add_usd(sent * rate_in + output * rate_out)
+        add_usd(usd + output * rate_out)
         add_time(elapsed)
         if files or what & _SHELL:
             tracker.turn = detector.turn = watch.turn = number

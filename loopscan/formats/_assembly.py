@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import Final
 
-from loopscan.model import MISSING, Call, End, Event, Turn
+from loopscan.model import JSON, MISSING, Call, End, Event, LateCall, Turn
 
 HOLD: Final = 16
 """How many later turns of its run a turn may wait for a result; then the call counts as unanswered."""
+
+
+Decode = Callable[[bytes], JSON]
 
 
 class Assembly:
@@ -50,6 +53,10 @@ class Assembly:
         """The held turns of a run, newest first."""
         return reversed(self._runs.get(run, deque()))
 
+    def holds(self, turn: Turn) -> bool:
+        """Whether a turn is still held."""
+        return any(t is turn for t in self.held(turn.run))
+
     def call(self, run: str, call_id: str | None) -> Call | None:
         """The held call of a run that waits under this id; without an id its only unanswered call."""
         if call_id is not None:
@@ -63,6 +70,20 @@ class Assembly:
         if call is None:
             return False
         call.result, call.error = result, error
+        if call.id is not None:
+            self._waiting.pop((run, call.id), None)
+        return True
+
+    def late_result(self, run: str, call_id: str | None, raw: bytes, decode: Decode, error: bool = False) -> bool:
+        """Join a result that is left as JSON to its call; False if no held call waits for it."""
+        call = self.call(run, call_id)
+        if call is None:
+            return False
+        late = LateCall(call.name, call.args, None, error, call.id, raw, decode)
+        for turn in self.held(run):
+            if any(c is call for c in turn.calls):
+                turn.calls[:] = [late if c is call else c for c in turn.calls]
+                break
         if call.id is not None:
             self._waiting.pop((run, call.id), None)
         return True
@@ -81,7 +102,7 @@ class Assembly:
         return chain.from_iterable(self.drop(run) for run in list(self._runs))
 
     def _unanswered(self, turn: Turn) -> bool:
-        return any(c.result is MISSING and c.id is not None for c in turn.calls)
+        return any(c.id is not None and type(c) is Call and c.result is MISSING for c in turn.calls)
 
     def _release(self, held: deque[Turn]) -> Turn:
         turn = held.popleft()

@@ -12,16 +12,21 @@ its maker; field meanings follow the records themselves and https://docs.anthrop
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Final
 
+from msgspec import UNSET, Raw
+
 from loopscan.blob import Blob, Head
-from loopscan.decode import canonical, word
+from loopscan.decode import FAST_ERRORS, canonical, word
 from loopscan.formats import Scan
 from loopscan.formats._assembly import HOLD, Assembly
-from loopscan.formats._fields import count, dollars, identity, items, mapping, result_of_blocks, text_of_blocks, when
-from loopscan.model import JSON, Call, End, Event, Turn, Usage
+from loopscan.formats._claude_chains import Chain, Chains
+from loopscan.formats._claude_line import Block, Line, Message, decode, line_of
+from loopscan.formats._claude_results import LONG, result_of
+from loopscan.formats._claude_results import clean_result as clean_result
+from loopscan.formats._fields import identity, mapping, result_of_blocks, when
+from loopscan.model import JSON, Call, End, Event, Turn
 
 TITLE = "Claude Code session files"
 WHERE: tuple[str, ...] = ("$CLAUDE_CONFIG_DIR/projects", "~/.claude/projects", "~/.config/claude/projects")
@@ -31,6 +36,8 @@ COSMETIC_ARGS: Mapping[str, frozenset[str]] = {
     "Task": frozenset({"description"}),
     "Agent": frozenset({"description"}),
 }
+FINAL = True
+"""Nothing is added to a turn once it was given out."""
 
 _BOOKKEEPING: Final = frozenset(
     (
@@ -43,7 +50,6 @@ _INJECTED: Final = (
     "<local-command-", "<task-notification>", "<teammate-message", "<bash-", "Caveat: The messages below",
 )  # fmt: skip
 _INTERRUPTED: Final = "[Request interrupted by user"
-_REMINDER: Final = ("<system-reminder>", "</system-reminder>")
 
 
 def sniff(head: Head) -> bool:
@@ -67,25 +73,14 @@ def _is_session_line(line: dict[str, JSON]) -> bool:
     return isinstance(kind, str) and kind in _BOOKKEEPING and "sessionId" in line
 
 
-@dataclass(slots=True)
-class _Chain:
-    """One run of the file while it is read: which prompt it answers and which messages it has open."""
-
-    session: str
-    parent: str | None = None
-    prompt: str | None = None
-    compacted: bool = False
-    messages: dict[str, Turn] = field(default_factory=dict)
-
-
 def read(blob: Blob, scan: Scan) -> Iterator[Event]:
     """The turns and ends of a session file."""
     log = _Log(blob, scan)
-    for number, record in blob.values(scan.skips):
-        if isinstance(record, dict):
+    if blob.head.document:
+        for number, record in blob.values(scan.skips):
             yield from log.record(record, number)
-        else:
-            scan.skips.add(blob.name, number, "not an object: a session line is a JSON object")
+    else:
+        yield from log.lines()
     yield from log.assembly.flush()
 
 
@@ -93,104 +88,96 @@ class _Log:
     """One session file while it is read."""
 
     def __init__(self, blob: Blob, scan: Scan) -> None:
-        self.name, self.path, self.scan = blob.name, PurePath(blob.name), scan
+        self.blob, self.scan = blob, scan
         self.assembly = Assembly()
-        self.chains: dict[str, _Chain] = {}
-        self.sidechain_of: dict[str, str] = {}
+        self.runs = Chains(PurePath(blob.name))
 
-    def record(self, line: dict[str, JSON], number: int) -> list[Event]:
-        kind = line.get("type")
+    def lines(self) -> Iterator[Event]:
+        """The events of a file of lines; those of unusual types go by way of `record`."""
+        blob, skips = self.blob, self.scan.skips
+        lines = blob.lines(skips)
+        for number, data in lines:
+            try:
+                line = decode(data)
+            except FAST_ERRORS:
+                line = None
+            if line is None or line.type not in ("assistant", "user"):
+                if line is None or line.type not in _BOOKKEEPING:
+                    for place, record in blob.rescued(number, data, lines, skips):
+                        yield from self.record(record, place)
+            elif ready := self._message(line, self.runs.of(line), number):
+                yield from ready
+        blob.tell_damage(skips)
+
+    def record(self, record: JSON, number: int) -> list[Event]:
+        """The events of one value of any shape."""
+        if not isinstance(record, dict):
+            self.scan.skips.add(self.blob.name, number, "not an object: a session line is a JSON object")
+            return []
+        kind, line = record.get("type"), line_of(record)
         if kind in ("assistant", "user"):
-            return self._message(line, self._run(line), number)
+            return self._message(line, self.runs.of(line), number)
         if kind == "progress":
-            data = mapping(line.get("data"))
+            data = mapping(record.get("data"))
             inner, agent = data.get("message"), identity(data.get("agentId"))
             if isinstance(inner, dict) and agent:
-                run = f"agent-{agent}"
-                session = self._session(line)
-                self.chains.setdefault(run, _Chain(session, parent=session))
-                return self._message(inner, run, number)
+                run, session = f"agent-{agent}", self.runs.session(line)
+                self.runs.open.setdefault(run, Chain(session, parent=session))
+                return self._message(line_of(inner), run, number)
         elif kind == "system":
-            if line.get("subtype") == "compact_boundary":
-                self.chains.setdefault(run := self._run(line), _Chain(run)).compacted = True
+            if record.get("subtype") == "compact_boundary":
+                self.runs.open[self.runs.of(line)].compacted = True
         elif not isinstance(kind, str) or kind not in _BOOKKEEPING:
             self.scan.skips.unknown_type("claude-code", kind)
         return []
 
-    def _session(self, line: dict[str, JSON]) -> str:
-        return identity(line.get("sessionId")) or self.path.stem
-
-    def _run(self, line: dict[str, JSON]) -> str:
-        """The run a line belongs to, made known on its first line."""
-        session = self._session(line)
-        agent = identity(line.get("agentId"))
-        if agent and line.get("isSidechain") is not False:
-            run = agent if agent.startswith("agent-") else f"agent-{agent}"
-            parent: str | None = session if session != run else self._folder_session()
-        elif line.get("isSidechain") is True:
-            run, parent = self._sidechain(line), session
-        else:
-            run, parent = session, None
-        if run not in self.chains:
-            self.chains[run] = _Chain(session, parent, None if parent is not None else "")
-        return run
-
-    def _folder_session(self) -> str | None:
-        """`<session>/subagents/agent-x.jsonl`: the session that the folders name."""
-        parts = self.path.parts
-        return parts[parts.index("subagents") - 1] if "subagents" in parts[1:] else None
-
-    def _sidechain(self, line: dict[str, JSON]) -> str:
-        """Inline sub-agents have no id: a run is the chain of records that starts at a root record."""
-        uuid, parent = identity(line.get("uuid")) or "", identity(line.get("parentUuid"))
-        run = self.sidechain_of.get(parent or "") or f"sidechain@{uuid[:8]}"
-        self.sidechain_of[uuid] = run
-        return run
-
-    def _message(self, line: dict[str, JSON], run: str, number: int) -> list[Event]:
-        message = mapping(line.get("message"))
-        if line.get("type") == "assistant":
-            if message.get("model") == "<synthetic>" or line.get("isApiErrorMessage") is True:
-                return self._api_error(line, run, number)
+    def _message(self, line: Line, run: str, number: int) -> list[Event]:
+        message = line.message or _NO_MESSAGE
+        if line.type == "assistant":
+            if message.model == "<synthetic>" or line.isApiErrorMessage is True:
+                return self._api_error(line, message, run, number)
             return self._assistant(line, message, run, number)
         return self._user(line, message, run, number)
 
-    def _api_error(self, line: dict[str, JSON], run: str, number: int) -> list[Event]:
-        if line.get("isApiErrorMessage") is not True:
+    def _api_error(self, line: Line, message: Message, run: str, number: int) -> list[Event]:
+        if line.isApiErrorMessage is not True:
             return []
-        text = text_of_blocks(mapping(line.get("message")).get("content"))
+        text = message.text
         state = "context_full" if "prompt is too long" in text.lower() else "error"
         return self._end(line, run, state, text, number)
 
-    def _end(self, line: dict[str, JSON], run: str, state: str, text: str, number: int) -> list[Event]:
-        stamp, prompt = when(line.get("timestamp")), self.chains[run].prompt
+    def _end(self, line: Line, run: str, state: str, text: str, number: int) -> list[Event]:
+        stamp, prompt = when(line.timestamp), self.runs.open[run].prompt
         return self.assembly.end(End(run, state, text[:200] or None, number, time=stamp, prompt=prompt))
 
-    def _assistant(self, line: dict[str, JSON], message: dict[str, JSON], run: str, number: int) -> list[Event]:
-        chain = self.chains[run]
+    def _assistant(self, line: Line, message: Message, run: str, number: int) -> list[Event]:
+        chain = self.runs.open[run]
         ready: list[Event] = []
-        names = (message.get("id"), line.get("requestId"), line.get("uuid"))
-        key = next((i for n in names if (i := identity(n))), f"line {number}")
+        key = message.id or line.requestId or line.uuid or f"line {number}"
         turn = chain.messages.get(key)
         if turn is None:
             if self.scan.copy_of("claude-code", key):
                 chain.messages[key] = Turn(run)  # takes the further lines of the copy, goes nowhere
                 return ready
-            turn = Turn(run, line=number, time=when(line.get("timestamp")), written=0)
+            turn = Turn(run, line=number, time=when(line.timestamp), written=0)
             turn.prompt, turn.session, turn.parent = chain.prompt, chain.session, chain.parent
             turn.compacted, chain.compacted = chain.compacted, False
             ready = self.assembly.open(turn)
             chain.messages[key] = turn
             if len(chain.messages) > 2 * HOLD:
                 del chain.messages[next(iter(chain.messages))]
-        self._usage(turn, message, dollars(line.get("costUSD")))
-        content = message.get("content")
-        for block in items(content) or [{"type": "text", "text": text_of_blocks(content)}]:
-            self._block(turn, mapping(block))
+        elif not self.assembly.holds(turn):
+            turn = chain.messages[key] = Turn(run)  # what comes later than its results is lost to a turn
+        self._usage(turn, message, line.costUSD)
+        content = message.content
+        if isinstance(content, str):
+            _say(turn, content)
+        for block in content if isinstance(content, list) else ():
+            self._block(turn, block)
         return ready
 
-    def _usage(self, turn: Turn, message: dict[str, JSON], usd: float | None) -> None:
-        model, usage = identity(message.get("model")), _usage(mapping(message.get("usage")))
+    def _usage(self, turn: Turn, message: Message, usd: float | None) -> None:
+        model, usage = message.model or None, message.spent()
         if usage is not None:
             usage.usd = usd  # stated by old versions only, on every line of a message
         if turn.usage is None or (model == turn.model and usage is not None):
@@ -202,64 +189,56 @@ class _Log:
         elif usage is not None and (usage.output or 0) > (turn.usage.output or 0):
             turn.model, turn.usage = model, usage  # another model took the message over: never mix the two
 
-    def _block(self, turn: Turn, block: dict[str, JSON]) -> None:
-        kind = block.get("type")
-        turn.written = turn.written or 0
+    def _block(self, turn: Turn, block: Block) -> None:
+        kind = block.type
         if kind in ("tool_use", "server_tool_use"):
-            call = Call(word(block.get("name")), block.get("input"), id=identity(block.get("id")))
+            call = Call(word(block.name), block.input, id=block.id or None)
             if call.id is None or all(c.id != call.id for c in turn.calls):
                 turn.calls.append(call)
                 self.assembly.expect(turn.run, call)
-                turn.written += len(canonical(call.args)) + len(call.name)
+                turn.written = (turn.written or 0) + len(canonical(call.args)) + len(call.name)
         elif kind == "text":
-            text = block.get("text")
-            if isinstance(text, str) and text not in (turn.text or ""):
-                turn.text = f"{turn.text}\n{text}" if turn.text else text
-                turn.written += len(text)
+            if block.text is not None:
+                _say(turn, block.text)
         elif kind == "thinking":
-            turn.written += len(word(block.get("thinking") or ""))
-        elif "tool_use_id" in block:  # the result of a server tool stands in the message itself
-            self.assembly.result(turn.run, identity(block["tool_use_id"]), block.get("content"))
+            turn.written = (turn.written or 0) + len(word(block.thinking or ""))
+        elif block.tool_use_id is not UNSET:  # the result of a server tool stands in the message itself
+            self.assembly.result(turn.run, block.tool_use_id or None, block.value)
 
-    def _user(self, line: dict[str, JSON], message: dict[str, JSON], run: str, number: int) -> list[Event]:
-        content = message.get("content")
-        results = [b for b in items(content) if mapping(b).get("type") == "tool_result"]
-        for block in results:
-            result, call_id = result_of_blocks(block.get("content")), identity(block.get("tool_use_id"))
-            self.assembly.result(run, call_id, result, block.get("is_error") is True)
-        text = text_of_blocks(content)
+    def _answer(self, run: str, block: Block) -> None:
+        """Join a tool result to its call."""
+        asked = None if block.tool_use_id is UNSET else block.tool_use_id or None
+        content: JSON = block.content
+        error = block.is_error is True
+        if type(content) is not Raw:
+            self.assembly.result(run, asked, result_of_blocks(content), error)
+        elif len(raw := bytes(content)) >= LONG:
+            self.assembly.late_result(run, asked, raw, result_of, error)
+        else:
+            self.assembly.result(run, asked, result_of(raw), error)
+
+    def _user(self, line: Line, message: Message, run: str, number: int) -> list[Event]:
+        answered = False
+        for block in message.blocks:
+            if block.type == "tool_result":
+                answered = True
+                self._answer(run, block)
+        text = message.text
         if text.startswith(_INTERRUPTED):
             return self._end(line, run, "aborted", text, number)
-        chain = self.chains[run]
-        if results or chain.prompt is None or line.get("isMeta") is True or line.get("isCompactSummary") is True:
+        chain = self.runs.open[run]
+        if answered or chain.prompt is None or line.isMeta is True or line.isCompactSummary is True:
             return []
         if text and not text.lstrip().startswith(_INJECTED):
-            chain.prompt = identity(line.get("uuid")) or f"line {number}"
+            chain.prompt = line.uuid or f"line {number}"
         return []
 
 
-def _usage(usage: dict[str, JSON]) -> Usage | None:
-    """Anthropic counts uncached input, cache reads and cache writes apart; the send's input is their sum."""
-    fresh, read_, write = (
-        count(usage.get(k)) for k in ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
-    )
-    output = count(usage.get("output_tokens"))
-    if fresh is None and output is None:
-        return None
-    split = mapping(usage.get("cache_creation"))
-    total = (fresh or 0) + (read_ or 0) + (write or 0)
-    return Usage(total, output, read_, write, count(split.get("ephemeral_1h_input_tokens")))
+_NO_MESSAGE: Final = Message()
 
 
-def clean_result(name: str, result: JSON) -> JSON:
-    """Without the reminders that the client injects, and without the fresh path of a result too large to show."""
-    if not isinstance(result, str):
-        return result
-    start, end = _REMINDER
-    while (i := result.find(start)) >= 0:
-        j = result.find(end, i)
-        result = (result[:i] + (result[j + len(end) :] if j >= 0 else "")).rstrip()
-    if result.startswith("<persisted-output>"):
-        head, _, preview = result.partition("\n")
-        result = head + preview.partition("Preview")[2] if "Preview" in preview else result
-    return result
+def _say(turn: Turn, text: str) -> None:
+    """Add words to a turn, unless it has them."""
+    if text not in (turn.text or ""):
+        turn.text = f"{turn.text}\n{text}" if turn.text else text
+        turn.written = (turn.written or 0) + len(text)

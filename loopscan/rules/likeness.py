@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from loopscan.model import JSON, MISSING, Call
+from loopscan.model import JSON, MISSING, Call, LateCall
 from loopscan.rules import outcome, tools, wording
 from loopscan.rules.base import Run
 
@@ -58,14 +58,34 @@ class Point:
         return self._content
 
 
-def unlike(first: JSON, second: JSON) -> bool:
+def unlike(before: Call, call: Call) -> bool:
     """The first test of `may_be_alike`, at which nearly every turn ends."""
+    if isinstance(before, LateCall) or isinstance(call, LateCall):
+        return _long_unlike(before, call)
+    first, second = before.result, call.result
     return (
         type(first) is str is type(second)
         and first[:8] != second[:8]
         and first[-10:] != second[-10:]
         and (len(first) != len(second) or len(first) >= LISTED)
     )
+
+
+def _long_unlike(before: Call, call: Call) -> bool:
+    """The same where one of the results is long, and is not to be looked at without need."""
+    ends, others = _ends(before), _ends(call)
+    if ends is None or others is None or ends[0] == others[0] or ends[1] == others[1]:
+        return False
+    if any(isinstance(c, LateCall) and c.least() >= LISTED for c in (before, call)):
+        return True
+    return len(before.result) != len(call.result) or len(call.result) >= LISTED
+
+
+def _ends(call: Call) -> tuple[str, str] | None:
+    if isinstance(call, LateCall):
+        return call.ends()
+    result = call.result
+    return (result[:8], result[-10:]) if type(result) is str else None
 
 
 def may_be_alike(before: Call, call: Call) -> bool:

@@ -58,7 +58,7 @@ class Watch:
                     trails[name] = seen
                 elif (
                     type(last) is Seen
-                    and unlike(last.calls[0].result, call.result)
+                    and unlike(last.calls[0], call)
                     and (what or (type(args := action.args) is dict and ASKED.isdisjoint(args)))
                 ):
                     trails[name] = seen
@@ -134,7 +134,7 @@ class Watch:
             if seen is not None:
                 name = tools.label(call.name, line)
                 last = self.trails.get(name)
-                if type(last) is Seen and unlike(last.calls[0].result, call.result):
+                if type(last) is Seen and unlike(last.calls[0], call):
                     self.trails[name] = seen
                 else:
                     self._alike(name, last, call, seen)
