@@ -39,10 +39,12 @@ class Audit:
     prices: PriceBook = field(default_factory=Unpriced)
     scan: Scan = field(default_factory=Scan)
     reports: list[RunReport] = field(default_factory=list)
-    _open: dict[tuple[str, str], Run] = field(default_factory=dict)
-    """The open runs by format and id, in the order in which they began."""
+    _open: dict[tuple[str, str], Run | RunReport] = field(default_factory=dict)
+    """The open runs by format and id, in the order in which they began, and the reports of whole ones among them."""
     _runs: dict[str, dict[str, Run]] = field(default_factory=dict)
-    """The same, by format."""
+    """The open ones, by format."""
+    _whole: tuple[str, str] | None = None
+    """The newest run, where nothing of it comes once another begins."""
     _numbers: dict[tuple[str, str], int] = field(default_factory=dict)
     _keyers: dict[str, Keyer] = field(default_factory=dict)
     _readers: dict[str, Reader] = field(default_factory=dict)
@@ -113,6 +115,9 @@ class Audit:
 
     def _start(self, turn: Turn, identity: tuple[str, str], source: str) -> Run:
         format_name, run_id = identity
+        self._close_whole()
+        if isinstance(told := self._open.get(identity), RunReport):
+            self.reports.append(told)
         session = turn.session
         if turn.prompt is not None and self.settings.per == "prompt":
             number = self._numbers[identity] = self._numbers.get(identity, 0) + 1
@@ -123,11 +128,19 @@ class Audit:
         run.session = session
         run.prepare(turn, self.prices)
         self._open[identity] = self._runs.setdefault(format_name, {})[identity[1]] = run
+        if turn.whole:
+            self._whole = identity
         return run
+
+    def _close_whole(self) -> None:
+        """Work out the report of the run before, where it was a whole one: its window is not held to the end."""
+        if self._whole is not None:
+            run = self._runs[self._whole[0]].pop(self._whole[1])
+            self._open[self._whole], self._whole = finished(run), None
 
     def _end(self, end: End, format_name: str, source: str) -> None:
         identity = (format_name, end.run)
-        run = self._open.get(identity)
+        run = self._runs.get(format_name, {}).get(end.run)
         if run is None:
             if not end.final:
                 return
@@ -142,7 +155,7 @@ class Audit:
         """The report of everything read: runs closed, caps resolved, exits evaluated."""
         for name, reader in self._readers.items():
             self.take(held_back(reader, self.scan), name, "")
-        self.reports += [finished(run) for run in self._open.values()]
+        self.reports += [run if isinstance(run, RunReport) else finished(run) for run in self._open.values()]
         self._open = {}
         link_parents(self.reports)
         add_children(self.reports)

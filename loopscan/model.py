@@ -132,7 +132,8 @@ class Turn(msgspec.Struct, gc=False):
     error it returned. `time`: epoch seconds. `window`: the model's context window in tokens where the log states
     it. `written`: characters the model produced (text, tool arguments, visible thinking), for estimating output
     tokens. `compacted`: the context was compacted since the turn before. `source`: the input it came from, where
-    that is not the one being read.
+    that is not the one being read. `whole`, on the first turn of a run: the turns of the run follow one another, and
+    nothing of it comes later in the scan.
     """
 
     run: str
@@ -152,6 +153,7 @@ class Turn(msgspec.Struct, gc=False):
     written: int | None = None
     compacted: bool = False
     source: str | None = None
+    whole: bool = False
 
 
 class End(msgspec.Struct, gc=False):

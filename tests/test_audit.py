@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from loopscan import Settings, audit, record
+from loopscan.engine import Audit
 from loopscan.errors import InputError
+from loopscan.model import Turn
 from loopscan.prices import from_options
 from loopscan.settings import CapSettings
 from tests.conftest import SAMPLES, native
@@ -284,3 +286,12 @@ def test_absurd_numbers_are_no_times_and_no_counts(tmp_path: Path) -> None:
     line = f'{{"run_id":"r","name":"t","args":{{}},"result":1,"ts":{huge},"input_tokens":{huge},"usd":{huge}}}'
     got = run_of(native(tmp_path / "t.jsonl", line))
     assert (got["turns"], got["started"], got["usage"]["input_tokens"], got["cost"]["usd"]) == (1, None, None, None)
+
+
+def test_a_whole_run_is_closed_when_the_next_one_begins() -> None:
+    engine = Audit()
+    whole = [Turn(name, text=name, whole=i == 0) for name in ("a", "b", "c") for i in range(2)]
+    engine.take([*whole, Turn("d"), Turn("a", text="more")], "messages", "x.jsonl")
+    assert set(engine._runs["messages"]) == {"d", "a"}
+    report = engine.finish()
+    assert [(r.run, r.turns) for r in report.runs] == [("a", 2), ("a", 1), ("b", 2), ("c", 2), ("d", 1)]

@@ -97,6 +97,7 @@ def described(record: dict[str, JSON], turns: list[Turn]) -> Iterable[Turn]:
     if turns:
         metadata = mapping(record.get("metadata"))
         labels = {k: v for k, v in metadata.items() if isinstance(v, str) and len(v) <= _LABEL}
+        turns[0].whole = True
         turns[0].labels = labels or None
         turns[0].session = next(
             (i for k in ("session_id", "conversation_id", "thread_id") if (i := identity(record.get(k)))), None
