@@ -87,16 +87,18 @@ class LateCall(Call, gc=False):
         result = self.result
         return (result[:8], result[-10:]) if type(result) is str else None
 
-    def least(self) -> int:
-        """Characters that a result which is text has at least."""
+    def longer(self, size: int) -> bool:
+        """Whether a result that is text surely has `size` characters or more, as its JSON tells without a look."""
         raw = self.raw
-        if raw is None:
-            return len(result) if type(result := self.result) is str else 0
-        return (len(raw) if raw.isascii() else len(raw.decode(errors="ignore"))) - 2 - (_ESCAPE - 1) * raw.count(b"\\")
+        if raw is None or len(raw) - 2 < _BYTES * size:
+            return False
+        return len(raw) - 2 >= 2 * _ESCAPE * size or b"\\u" not in raw[1 : _BYTES * size + 1]
 
 
 _ESCAPE: Final = 6
-"""Bytes of the longest escape of JSON text: the end of one is no character of its own."""
+"""Bytes of the longest escape of JSON text: the end of one is no character of its own; two may be one character."""
+_BYTES: Final = 4
+"""Bytes of the longest character of JSON text that is no such escape."""
 
 
 class Usage(msgspec.Struct, gc=False):

@@ -60,7 +60,7 @@ class Point:
 
 def unlike(before: Call, call: Call) -> bool:
     """The first test of `may_be_alike`, at which nearly every turn ends."""
-    if isinstance(before, LateCall) or isinstance(call, LateCall):
+    if type(before) is not Call or type(call) is not Call:
         return _long_unlike(before, call)
     first, second = before.result, call.result
     return (
@@ -73,10 +73,10 @@ def unlike(before: Call, call: Call) -> bool:
 
 def _long_unlike(before: Call, call: Call) -> bool:
     """The same where one of the results is long, and is not to be looked at without need."""
-    ends, others = _ends(before), _ends(call)
-    if ends is None or others is None or ends[0] == others[0] or ends[1] == others[1]:
+    ends = _ends(before)
+    if ends is None or (others := _ends(call)) is None or ends[0] == others[0] or ends[1] == others[1]:
         return False
-    if any(isinstance(c, LateCall) and c.least() >= LISTED for c in (before, call)):
+    if (type(call) is LateCall and call.longer(LISTED)) or (type(before) is LateCall and before.longer(LISTED)):
         return True
     return len(before.result) != len(call.result) or len(call.result) >= LISTED
 
