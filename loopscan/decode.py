@@ -11,6 +11,7 @@ import json
 import math
 import re
 from collections.abc import Iterator
+from typing import Final
 
 import msgspec
 import orjson
@@ -144,13 +145,18 @@ def _deep(value: JSON) -> bytes:
     return "".join(parts).encode()
 
 
+_OPENERS: Final = frozenset("{[")
+
+
 def embedded(text: str) -> JSON:
     """The object or array that `text` holds as JSON, else None (a bare number or string stays text)."""
-    head = text.lstrip()[:1]
-    if head not in ("{", "["):
+    if text[:1] not in _OPENERS and text.lstrip()[:1] not in _OPENERS:
         return None
     try:
-        value = loads(text.encode("utf-8", "surrogatepass"))
-    except (BadJSON, UnicodeError):
-        return None
+        value = fast(text)
+    except FAST_ERRORS:
+        try:
+            value = loads(text.encode("utf-8", "surrogatepass"))
+        except (BadJSON, UnicodeError):
+            return None
     return value if isinstance(value, (dict, list)) else None

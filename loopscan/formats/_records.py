@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from loopscan.blob import Blob, Head
+from loopscan.decode import FAST_ERRORS, loads
 from loopscan.formats import Scan
+from loopscan.formats._chat_line import Line, Message, decode, turns_of
 from loopscan.formats._dialect import ITEMS, MESSAGES
 from loopscan.formats._exchange import history, send_of, split
 from loopscan.formats._fields import identity
 from loopscan.formats._marks import prefixes
-from loopscan.formats._rows import IDS, Names, Row, rows, run_of
+from loopscan.formats._rows import IDS, Names, Row, describe, rows, run_of, stamp_of, stated_end
 from loopscan.formats._stitch import Send, Stitcher
 from loopscan.model import JSON, Event
 
 KEYS: Final = (*MESSAGES, *ITEMS)
+CHAT: Final = "openai-messages"
+_TRIES: Final = 8
+"""Lines in a row that may not be plain before the others are not tried as such."""
 _RUNS: Final = ("run_id", "session_id", "conversation_id", "thread_id")
 
 
@@ -40,25 +45,72 @@ def _grows(head: Head) -> bool:
 
 def read_messages(blob: Blob, scan: Scan, format_name: str) -> Iterator[Event]:
     """The turns and ends of a message log in any of the dialects."""
-    stitcher: Stitcher = scan.memory.setdefault(format_name, Stitcher())
-    names, grows = Names(format_name, scan), _grows(blob.head)
-    for number, value in blob.values(scan.skips):
-        place = f"{blob.name}:{number}"
+    log = MessageLog(blob, scan, format_name)
+    if log.grows or blob.head.document or format_name != CHAT:
+        for number, value in blob.values(scan.skips):
+            yield from log.value(value, number)
+    else:
+        yield from log.lines()
+    yield from log.stitcher.flush()
+
+
+class MessageLog:
+    """A message log while it is read."""
+
+    def __init__(self, blob: Blob, scan: Scan, format_name: str) -> None:
+        self.blob, self.scan, self.format = blob, scan, format_name
+        self.stitcher: Stitcher = scan.memory.setdefault(format_name, Stitcher())
+        self.names, self.grows = Names(format_name, scan), _grows(blob.head)
+
+    def lines(self) -> Iterator[Event]:
+        """The events of a file of lines; those that are not plain go by way of `value`."""
+        blob, skips = self.blob, self.scan.skips
+        lines, plain = blob.lines(skips), _TRIES
+        for number, data in lines:
+            if plain:
+                try:
+                    line = decode(data)
+                except FAST_ERRORS:
+                    plain -= 1
+                else:
+                    plain = _TRIES
+                    yield from self._plain(line, data, number)
+                    continue
+            for place, value in blob.rescued(number, data, lines, skips):
+                yield from self.value(value, place)
+        blob.tell_damage(skips)
+
+    def _plain(self, line: Line | list[Message], data: bytes, number: int) -> Iterable[Event]:
+        """The events of a run of plain messages."""
+        messages, record = (line, {}) if isinstance(line, list) else (line.messages, line.record())
+        if not messages:
+            return self.value(loads(data), number)
+        name = self.names.name(record, f"{self.blob.name}:{number}")
+        turns = turns_of(messages, name, number, *stamp_of(record))
+        if turns is None:
+            return run_of(next(rows(loads(data), KEYS)), name, number, self.scan, self.format)
+        describe(record, turns)
+        end = stated_end(record, turns[-1]) if turns else None
+        return turns if end is None else [*turns, end]
+
+    def value(self, value: JSON, number: int) -> Iterator[Event]:
+        """The events of one value of any shape."""
+        place = f"{self.blob.name}:{number}"
         send = send_of(value, number) if isinstance(value, dict) else None
         if send is not None:
-            if send.reply_id is None or not scan.copy_of(format_name, send.reply_id):
-                yield from stitcher.take(send, place)
-            continue
+            if send.reply_id is None or not self.scan.copy_of(self.format, send.reply_id):
+                yield from self.stitcher.take(send, place)
+            return
         found = list(rows(value, KEYS))
         if not found:
-            scan.skips.add(blob.name, number, "no messages: a line is a run's messages or a request with its response")
+            reason = "no messages: a line is a run's messages or a request with its response"
+            self.scan.skips.add(self.blob.name, number, reason)
         for i, row in enumerate(found):
             here = place if len(found) == 1 else f"{place}.{i + 1}"
-            if grows:
-                yield from stitcher.take(_request(row, number), names.name(row[0], here, IDS))
+            if self.grows:
+                yield from self.stitcher.take(_request(row, number), self.names.name(row[0], here, IDS))
             else:
-                yield from run_of(row, names.name(row[0], here), number, scan, format_name)
-    yield from stitcher.flush()
+                yield from run_of(row, self.names.name(row[0], here), number, self.scan, self.format)
 
 
 def _request(row: Row, line: int) -> Send:

@@ -87,11 +87,22 @@ def run_of(row: Row, name: str, line: int, scan: Scan, format_name: str) -> Iter
 
 def described(record: dict[str, JSON], turns: list[Turn]) -> Iterable[Turn]:
     """The turns with what the row says of the whole run: model, time, labels, a lone send's usage."""
-    model = identity(record.get("model")) or identity(record.get("model_name"))
-    time = next((t for k in _TIMES if (t := when(record.get(k))) is not None), None)
+    model, time = stamp_of(record)
     for turn in turns:
         turn.model = turn.model or model
         turn.time = turn.time if turn.time is not None else time
+    describe(record, turns)
+    return turns
+
+
+def stamp_of(record: dict[str, JSON]) -> tuple[str | None, float | None]:
+    """The model and the time that a row states for all its turns."""
+    model = identity(record.get("model")) or identity(record.get("model_name"))
+    return model, next((t for k in _TIMES if (t := when(record.get(k))) is not None), None)
+
+
+def describe(record: dict[str, JSON], turns: list[Turn]) -> None:
+    """Give the first turn what the row says of the run: labels, session, a lone send's usage."""
     if len(turns) == 1 and turns[0].usage is None:
         turns[0].usage = usage_of(record.get("usage"))
     if turns:
@@ -102,7 +113,6 @@ def described(record: dict[str, JSON], turns: list[Turn]) -> Iterable[Turn]:
         turns[0].session = next(
             (i for k in ("session_id", "conversation_id", "thread_id") if (i := identity(record.get(k)))), None
         )
-    return turns
 
 
 def stated_end(record: dict[str, JSON], last: Turn) -> End | None:

@@ -75,7 +75,7 @@ def _is_session_line(line: dict[str, JSON]) -> bool:
 
 def read(blob: Blob, scan: Scan) -> Iterator[Event]:
     """The turns and ends of a session file."""
-    log = _Log(blob, scan)
+    log = SessionLog(blob, scan)
     if blob.head.document:
         for number, record in blob.values(scan.skips):
             yield from log.record(record, number)
@@ -84,7 +84,7 @@ def read(blob: Blob, scan: Scan) -> Iterator[Event]:
     yield from log.assembly.flush()
 
 
-class _Log:
+class SessionLog:
     """One session file while it is read."""
 
     def __init__(self, blob: Blob, scan: Scan) -> None:
