@@ -26,9 +26,9 @@ GAP: Final = 8
 class Streak:
     """`like`: how the outcomes are alike; `turns`: the first of its calls; `kins`: the same words / reworded pairs.
 
-    `series`: numbers of the results, where only they differ; `idents`: the different actions (at most 9 are kept).
-    `exact`: the results are equal in full; `looks`: calls that only look. `end`: its last
-    call.
+    `series`: numbers of the results, where only they differ; `idents`: the different actions (at most 9 are kept);
+    `again`: the first turns at which one of them came back. `exact`: the results are equal in full; `looks`: calls that
+    only look. `end`: its last call.
     """
 
     tool: str
@@ -44,6 +44,7 @@ class Streak:
     reworded: int = 0
     recent: deque[int] = field(default_factory=lambda: deque(maxlen=8))
     idents: set[int | None] = field(default_factory=set)
+    again: list[int] = field(default_factory=list)
     series: list[list[float]] = field(default_factory=list)
     numbered: bool = False
     exact: bool = True
@@ -141,7 +142,10 @@ def _join(streak: Streak, before: Point, point: Point, kin: int, run: Run) -> No
         streak.turns.append(point.turn)
     streak.last = point.turn
     streak.recent.append(point.turn)
-    if len(streak.idents) < 9:
+    if point.ident in streak.idents:
+        if len(streak.again) < 2:
+            streak.again.append(point.turn)
+    elif len(streak.idents) < 9:
         streak.idents.add(point.ident)
     streak.same_words += kin >= wording.SAME_WORDS
     streak.same_counts += kin == wording.SAME_COUNTS

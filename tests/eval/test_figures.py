@@ -28,6 +28,7 @@ def test_real_runs() -> None:
     found = with_rules(cases)
     assert found.precision >= 0.85
     assert found.recall >= 0.70
+    assert found.agreement >= 0.80
     assert all(c.run.verdict != "stuck" for c in cases if not c.stuck)
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loopscan import Settings
+from loopscan import Settings, audit
 from loopscan.rules import RULES
 from tests.cases import CASES
+from tests.conftest import SHARED
 from tests.eval.cases import audited
 
 CLOSINGS: dict[str, list[dict[str, Any]]] = {
@@ -30,6 +32,36 @@ def test_a_closing_text_or_a_cap_excuses_nothing(closing: str) -> None:
         copies = max(e.copies for e in run.episodes if e.verdict == run.verdict)
         if copies >= 4:
             assert closed[name].verdict == run.verdict, name
+
+
+ORDER = [
+    {"name": "get_order", "args": {"id": 1}, "result": {"status": "shipped"}},
+    {"name": "get_shipment", "args": {"id": 1}, "result": {"eta": "Friday"}},
+]
+TRIED = {"name": "get_carrier", "args": {"id": 1}, "result": {"phone": 7}}
+
+
+@pytest.mark.parametrize(
+    ("copies", "after", "want"),
+    [(2, [], "recovered"), (3, [], "recovered"), (4, [], "stuck"), (9, [], "stuck"), (4, [TRIED], "recovered")],
+    ids=["two copies", "three", "four", "nine", "four, then another call"],
+)
+@pytest.mark.parametrize("text", ["Could not tell.", "It arrives on Friday.", "Liegt am Freitag im Briefkasten."])
+def test_a_closing_text_counts_for_what_was_done_before_it(copies: int, after: list[Any], want: str, text: str) -> None:
+    """What a text says is not weighed, and neither is the log's own `done`: a run that asks for the same two things
+    four times over and then writes something was going round, and nothing it did since shows otherwise."""
+    run = audited({"r": [*ORDER * copies, *after, {"turn": 999, "text": text, "state": "done"}]})["r"]
+    assert (run.state, run.verdict) == ("done", want)
+
+
+def test_no_run_of_the_shared_traces_that_succeeded_is_stuck() -> None:
+    """The one that its log calls done and that is stuck asked for the same two things four times over and ends with
+    the words "Could not tell."."""
+    folder = Path(SHARED) / "traces"
+    if not folder.is_dir():
+        pytest.skip("../shared/traces is not there")
+    found = {(Path(r.source).name, r.turns) for r in audit(folder).runs if (r.state, r.verdict) == ("done", "stuck")}
+    assert found == {("pydantic_ai_nested_subagent.jsonl", 9)}
 
 
 def _call(letter: str) -> dict[str, Any]:
