@@ -16,6 +16,86 @@ HOLD: Final = 16
 Decode = Callable[[bytes], JSON]
 
 
+class Held:
+    """The turns of one run that are not given out yet, and the calls that wait for a result, by id.
+
+    What runs for every turn is written out here: it costs less than the calls of functions would.
+    """
+
+    __slots__ = ("turns", "waiting")
+
+    def __init__(self) -> None:
+        self.turns: deque[Turn] = deque()
+        self.waiting: dict[str, Call] = {}
+
+    def open(self, turn: Turn) -> list[Event]:
+        """Add a turn; returns earlier turns that are now complete."""
+        turns, waiting = self.turns, self.waiting
+        ready: list[Event] = []
+        while turns:
+            first = turns[0]
+            if len(turns) <= HOLD:
+                for call in first.calls:
+                    if call.id is not None and type(call) is Call and call.result is MISSING:
+                        break
+                else:
+                    ready.append(self._release())
+                    continue
+                break
+            ready.append(self._release())
+        turns.append(turn)
+        for call in turn.calls:
+            if call.id is not None and call.result is MISSING:
+                waiting[call.id] = call
+        return ready
+
+    def call(self, call_id: str | None) -> Call | None:
+        """The call that waits under this id; without an id the only unanswered call."""
+        if call_id is not None:
+            return self.waiting.get(call_id)
+        unanswered = [c for t in self.turns for c in t.calls if c.result is MISSING]
+        return unanswered[0] if len(unanswered) == 1 else None
+
+    def result(self, call_id: str | None, result: object, error: bool = False) -> bool:
+        """Join a result to its call; False if no held call waits for it."""
+        call = self.waiting.pop(call_id, None) if call_id is not None else self.call(None)
+        if call is None:
+            return False
+        call.result, call.error = result, error
+        if call_id is None and call.id is not None:
+            self.waiting.pop(call.id, None)
+        return True
+
+    def late_result(self, call_id: str | None, raw: bytes, decode: Decode, error: bool = False) -> bool:
+        """Join a result that is left as JSON to its call; False if no held call waits for it."""
+        call = self.call(call_id)
+        if call is None:
+            return False
+        for turn in reversed(self.turns):
+            calls = turn.calls
+            for i, other in enumerate(calls):
+                if other is call:
+                    calls[i] = LateCall(call.name, call.args, None, error, call.id, raw, decode)
+                    break
+            else:
+                continue
+            break
+        if call.id is not None:
+            self.waiting.pop(call.id, None)
+        return True
+
+    def _release(self) -> Turn:
+        turn = self.turns.popleft()
+        for call in turn.calls:
+            if call.id is not None:
+                self.waiting.pop(call.id, None)
+        return turn
+
+    def drop(self) -> list[Event]:
+        """All turns, which are then forgotten."""
+        return [self._release() for _ in range(len(self.turns))]
+
+
 class Assembly:
     """The turns of the open runs of one input, released in log order per run.
 
@@ -23,70 +103,50 @@ class Assembly:
     unanswered call), `end` closes a run. `open` and `end` return what is ready; `flush` returns the rest.
     """
 
-    def __init__(self, hold: int = HOLD) -> None:
-        self._hold = hold
-        self._runs: dict[str, deque[Turn]] = {}
-        self._waiting: dict[tuple[str, str], Call] = {}
+    def __init__(self) -> None:
+        self._runs: dict[str, Held] = {}
+        """In the order in which the first turn was held that is."""
 
     def open(self, turn: Turn) -> list[Event]:
         """Add a turn to its run; returns earlier turns that are now complete."""
-        held = self._runs.setdefault(turn.run, deque())
-        ready: list[Event] = []
-        while held and (len(held) > self._hold or not self._unanswered(held[0])):
-            ready.append(self._release(held))
-        held.append(turn)
-        for call in turn.calls:
-            self.expect(turn.run, call)
-        return ready
+        held = self._runs.get(turn.run)
+        if held is None or not held.turns:
+            held = held or Held()
+            self.begin(turn.run, held)
+        return held.open(turn)
+
+    def begin(self, run: str, held: Held) -> None:
+        """Take note of a run that holds no turn, but is about to."""
+        self._runs.pop(run, None)
+        self._runs[run] = held
 
     def expect(self, run: str, call: Call) -> None:
         """Wait for the result of a call that was added to an open turn."""
         if call.id is not None and call.result is MISSING:
-            self._waiting[run, call.id] = call
+            held = self._runs.get(run)
+            if held is None:
+                held = self._runs[run] = Held()
+            held.waiting[call.id] = call
 
     def latest(self, run: str) -> Turn | None:
         """The newest turn of a run that is still held."""
         held = self._runs.get(run)
-        return held[-1] if held else None
+        return held.turns[-1] if held is not None and held.turns else None
 
     def held(self, run: str) -> Iterator[Turn]:
         """The held turns of a run, newest first."""
-        return reversed(self._runs.get(run, deque()))
-
-    def holds(self, turn: Turn) -> bool:
-        """Whether a turn is still held."""
-        return any(t is turn for t in self.held(turn.run))
+        held = self._runs.get(run)
+        return reversed(held.turns if held is not None else deque())
 
     def call(self, run: str, call_id: str | None) -> Call | None:
         """The held call of a run that waits under this id; without an id its only unanswered call."""
-        if call_id is not None:
-            return self._waiting.get((run, call_id))
-        unanswered = [c for t in self._runs.get(run, ()) for c in t.calls if c.result is MISSING]
-        return unanswered[0] if len(unanswered) == 1 else None
+        held = self._runs.get(run)
+        return held.call(call_id) if held is not None else None
 
     def result(self, run: str, call_id: str | None, result: object, error: bool = False) -> bool:
         """Join a result to its call; False if no held call waits for it."""
-        call = self.call(run, call_id)
-        if call is None:
-            return False
-        call.result, call.error = result, error
-        if call.id is not None:
-            self._waiting.pop((run, call.id), None)
-        return True
-
-    def late_result(self, run: str, call_id: str | None, raw: bytes, decode: Decode, error: bool = False) -> bool:
-        """Join a result that is left as JSON to its call; False if no held call waits for it."""
-        call = self.call(run, call_id)
-        if call is None:
-            return False
-        late = LateCall(call.name, call.args, None, error, call.id, raw, decode)
-        for turn in self.held(run):
-            if any(c is call for c in turn.calls):
-                turn.calls[:] = [late if c is call else c for c in turn.calls]
-                break
-        if call.id is not None:
-            self._waiting.pop((run, call.id), None)
-        return True
+        held = self._runs.get(run)
+        return held is not None and held.result(call_id, result, error)
 
     def end(self, end: End) -> list[Event]:
         """Close a run: its held turns as they are, then its end."""
@@ -94,19 +154,14 @@ class Assembly:
 
     def drop(self, run: str) -> list[Event]:
         """The held turns of a run, which is then forgotten."""
-        held = self._runs.pop(run, deque())
-        return [self._release(held) for _ in range(len(held))]
+        held = self._runs.get(run)
+        if held is None:
+            return []
+        ready = held.drop()
+        if not held.waiting:
+            del self._runs[run]
+        return ready
 
     def flush(self) -> Iterator[Event]:
         """The held turns of every run, at the end of the input."""
         return chain.from_iterable(self.drop(run) for run in list(self._runs))
-
-    def _unanswered(self, turn: Turn) -> bool:
-        return any(c.id is not None and type(c) is Call and c.result is MISSING for c in turn.calls)
-
-    def _release(self, held: deque[Turn]) -> Turn:
-        turn = held.popleft()
-        for call in turn.calls:
-            if call.id is not None:
-                self._waiting.pop((turn.run, call.id), None)
-        return turn

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import PurePath
 
+from loopscan.formats._assembly import Held
 from loopscan.formats._claude_line import Line
 from loopscan.model import Turn
 
@@ -13,11 +14,13 @@ from loopscan.model import Turn
 class Chain:
     """One run of the file while it is read: which prompt it answers and which messages it has open."""
 
+    run: str
     session: str
     parent: str | None = None
     prompt: str | None = None
     compacted: bool = False
     messages: dict[str, Turn] = field(default_factory=dict)
+    held: Held = field(default_factory=Held)
 
 
 @dataclass(slots=True)
@@ -32,8 +35,12 @@ class Chains:
         """The session a line names."""
         return line.sessionId or self.path.stem
 
-    def of(self, line: Line) -> str:
+    def of(self, line: Line) -> Chain:
         """The run a line belongs to, made known on its first line."""
+        if line.agentId is None and line.isSidechain is not True:  # as nearly every line
+            known = self.open.get(line.sessionId or self.path.stem)
+            if known is not None:
+                return known
         session, agent = self.session(line), line.agentId
         if agent and line.isSidechain is not False:
             run = agent if agent.startswith("agent-") else f"agent-{agent}"
@@ -43,8 +50,8 @@ class Chains:
         else:
             run, parent = session, None
         if run not in self.open:
-            self.open[run] = Chain(session, parent, None if parent is not None else "")
-        return run
+            self.open[run] = Chain(run, session, parent, None if parent is not None else "")
+        return self.open[run]
 
     def _folder_session(self) -> str | None:
         """`<session>/subagents/agent-x.jsonl`: the session that the folders name."""

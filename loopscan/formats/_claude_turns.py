@@ -1,0 +1,137 @@
+"""Turns of a Claude Code session: what the lines of a model message add to its turn, and the results of its calls."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from msgspec import UNSET, Raw
+
+from loopscan.decode import canonical, word
+from loopscan.formats import Scan
+from loopscan.formats._assembly import HOLD, Assembly
+from loopscan.formats._claude_chains import Chain
+from loopscan.formats._claude_line import Block, Line, Message
+from loopscan.formats._claude_results import LONG, result_of
+from loopscan.formats._fields import result_of_blocks, when
+from loopscan.model import JSON, Call, Event, Turn
+
+_USES: Final = ("tool_use", "server_tool_use")
+_NOTHING: Final[list[Event]] = []
+
+
+def send(chain: Chain, line: Line, message: Message, number: int, scan: Scan, assembly: Assembly) -> list[Event]:
+    """Take a line of a model message; returns the turns that are now complete."""
+    messages = chain.messages
+    key = message.id or line.requestId or line.uuid or f"line {number}"
+    turn = messages.get(key)
+    if turn is not None:
+        if all(held is not turn for held in chain.held.turns):
+            turn = messages[key] = Turn(chain.run)  # what comes later than its results is lost to a turn
+        _usage(turn, message, line.costUSD)
+        _content(turn, message, chain)
+        return _NOTHING
+    if scan.copy_of("claude-code", key):
+        messages[key] = Turn(chain.run)  # takes the further lines of the copy, goes nowhere
+        return _NOTHING
+    turn = messages[key] = _begun(chain, line, message, number)
+    if len(messages) > 2 * HOLD:
+        del messages[next(iter(messages))]
+    held = chain.held
+    if not held.turns:
+        assembly.begin(chain.run, held)
+    ready = held.open(turn)
+    if not turn.calls and message.content:
+        _content(turn, message, chain)
+    return ready
+
+
+def _begun(chain: Chain, line: Line, message: Message, number: int) -> Turn:
+    """The turn of a message's first line, with its calls and words where they are all that the line holds.
+
+    Else without them: what is left to `_content` may join a result to a call that waits.
+    """
+    calls: list[Call] = []
+    text, written = "", 0
+    content = message.content
+    for block in content if type(content) is list else ():
+        kind = block.type
+        if kind == "tool_use" and type(name := block.name) is str and block.id and not calls:
+            args = block.input
+            calls.append(Call(name, args, id=block.id))
+            written += len(canonical(args)) + len(name)
+        elif kind == "text":
+            words = block.text
+            if words is not None and words not in text:
+                text = f"{text}\n{words}" if text else words
+                written += len(words)
+        else:
+            calls, text, written = [], "", 0
+            break
+    usage = message.spent()
+    if usage is not None:
+        usage.usd = line.costUSD  # stated by old versions only, on every line of a message
+    compacted, chain.compacted = chain.compacted, False
+    return Turn(
+        chain.run, calls, text, usage=usage, model=message.model or None, time=when(line.timestamp), line=number,
+        prompt=chain.prompt, session=chain.session, parent=chain.parent, written=written, compacted=compacted,
+    )  # fmt: skip
+
+
+def _usage(turn: Turn, message: Message, usd: float | None) -> None:
+    model, usage = message.model or None, message.spent()
+    if usage is not None:
+        usage.usd = usd
+    if turn.usage is None or (model == turn.model and usage is not None):
+        turn.model = turn.model or model
+        if turn.usage is None:
+            turn.usage = usage
+        elif usage is not None:
+            turn.usage.merge(usage)
+    elif usage is not None and (usage.output or 0) > (turn.usage.output or 0):
+        turn.model, turn.usage = model, usage  # another model took the message over: never mix the two
+
+
+def _content(turn: Turn, message: Message, chain: Chain) -> None:
+    content = message.content
+    if isinstance(content, str):
+        _say(turn, content)
+    for block in content if isinstance(content, list) else ():
+        _block(turn, block, chain)
+
+
+def _block(turn: Turn, block: Block, chain: Chain) -> None:
+    kind = block.type
+    if kind in _USES:
+        call = Call(word(block.name), block.input, id=block.id or None)
+        if call.id is None or all(c.id != call.id for c in turn.calls):
+            turn.calls.append(call)
+            if call.id is not None:
+                chain.held.waiting[call.id] = call
+            turn.written = (turn.written or 0) + len(canonical(call.args)) + len(call.name)
+    elif kind == "text":
+        if block.text is not None:
+            _say(turn, block.text)
+    elif kind == "thinking":
+        turn.written = (turn.written or 0) + len(word(block.thinking or ""))
+    elif block.tool_use_id is not UNSET:  # the result of a server tool stands in the message itself
+        chain.held.result(block.tool_use_id or None, block.value)
+
+
+def _say(turn: Turn, text: str) -> None:
+    """Add words to a turn, unless it has them."""
+    if text not in (turn.text or ""):
+        turn.text = f"{turn.text}\n{text}" if turn.text else text
+        turn.written = (turn.written or 0) + len(text)
+
+
+def answer(chain: Chain, block: Block) -> None:
+    """Join a tool result to its call."""
+    asked = None if block.tool_use_id is UNSET else block.tool_use_id or None
+    content: JSON = block.content
+    error = block.is_error is True
+    if type(content) is not Raw:
+        chain.held.result(asked, result_of_blocks(content), error)
+    elif len(raw := bytes(content)) >= LONG:
+        chain.held.late_result(asked, raw, result_of, error)
+    else:
+        chain.held.result(asked, result_of(raw), error)
