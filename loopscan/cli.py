@@ -124,6 +124,7 @@ def audit(
     until: o.Until = None,
     tz: o.Zone = None,
     redact: o.Redact = False,
+    jobs: o.Jobs = None,
     quiet: o.Quiet = False,
     verbose: o.Verbose = False,
 ) -> int:
@@ -174,6 +175,7 @@ def cost(
     until: o.Until = None,
     tz: o.Zone = None,
     redact: o.Redact = False,
+    jobs: o.Jobs = None,
     quiet: o.Quiet = False,
     verbose: o.Verbose = False,
 ) -> int:

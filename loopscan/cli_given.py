@@ -67,6 +67,7 @@ class Given:
     normal: int = 6
     run: str = ""
     all: bool = False
+    jobs: int | None = 1
     tools: dict[str, ToolSettings] = field(default_factory=dict)
     from_: str | None = field(default=None)
 

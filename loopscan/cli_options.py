@@ -193,5 +193,9 @@ HealthyHit = Annotated[
 ]
 HistoryFormat = Annotated[HistoryFormatChoice, _opt("--format", "-f", help="table, json or csv (table).")]
 Redact = Annotated[bool, _opt("--redact", help="Hash arguments, texts and paths; names and figures stay.")]
+Jobs = Annotated[
+    int | None,
+    _opt("--jobs", "-j", help="Processes that read at once (one for each core).", metavar="N", min=1),
+]
 Quiet = Annotated[bool, _opt("--quiet", "-q", help="Nothing on standard error but errors and tripped rules.")]
 Verbose = Annotated[bool, _opt("--verbose", "-v", help="Say how each file was read, and every skipped record.")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from typing import TYPE_CHECKING
@@ -36,7 +37,15 @@ def inputs(given: Given, watch: Watch | None = None) -> Inputs:
             raise UsageError("nothing to read: name a file, a folder or - for standard input")
         paths = ["-"]
     tell = loud if given.verbose else None
-    return Inputs(paths, given.from_, field_map(given.map or []), loud, tell, hide, watch, stoppable=True)
+    names = field_map(given.map or [])
+    return Inputs(paths, given.from_, names, loud, tell, hide, watch, stoppable=True, jobs=given.jobs or cores())
+
+
+def cores() -> int:
+    """The cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def settings(given: Given) -> Settings:

@@ -64,6 +64,7 @@ def replay(
     output: o.Output = None,
     strict: o.Strict = False,
     redact: o.Redact = False,
+    jobs: o.Jobs = None,
     quiet: o.Quiet = False,
     verbose: o.Verbose = False,
 ) -> int:

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, KeysView
 from dataclasses import dataclass, field
 from statistics import median
 from typing import Final
@@ -51,6 +51,8 @@ class Audit:
     _final: set[str] = field(default_factory=set)
     """Formats whose turns may be taken several at once."""
     _spill: Spill = field(default_factory=Spill)
+    loose: set[tuple[str, str]] = field(default_factory=set)
+    """Ends of runs that no turn was seen of: they might belong to a run of another scan."""
 
     def read(self, blob: Blob, format_name: str, reader: Reader) -> None:
         """Take a whole input of a known format."""
@@ -143,6 +145,7 @@ class Audit:
         run = self._runs.get(format_name, {}).get(end.run)
         if run is None:
             if not end.final:
+                self.loose.add(identity)
                 return
             run = self._start(Turn(end.run), identity, source)
         if end.prompt is not None and end.prompt != run.prompt:
@@ -151,12 +154,26 @@ class Audit:
         if end.final:
             run.over = True
 
-    def finish(self) -> Report:
-        """The report of everything read: runs closed, caps resolved, exits evaluated."""
+    @property
+    def begun(self) -> KeysView[tuple[str, str]]:
+        """Format and id of the runs that are open, or whole, in the order in which they began."""
+        return self._open.keys()
+
+    def release(self) -> None:
+        """Take what the readers kept until the end."""
         for name, reader in self._readers.items():
             self.take(held_back(reader, self.scan), name, "")
-        self.reports += [run if isinstance(run, RunReport) else finished(run) for run in self._open.values()]
+
+    def close(self) -> list[RunReport]:
+        """The reports of `begun`; none of them is afterwards."""
+        closed = [run if isinstance(run, RunReport) else finished(run) for run in self._open.values()]
         self._open = {}
+        return closed
+
+    def finish(self) -> Report:
+        """The report of everything read: runs closed, caps resolved, exits evaluated."""
+        self.release()
+        self.reports += self.close()
         link_parents(self.reports)
         add_children(self.reports)
         self.reports, outside, untimed = within(self.reports, self.settings.span)

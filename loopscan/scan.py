@@ -48,7 +48,7 @@ class Inputs:
     curious want to know (how each file was read), skipped records beyond the first ones too. `hide`: how a path is
     named in those lines, where it is not to be said. `watch`: who is shown how far the reading is. `stoppable`:
     Ctrl-C ends the reading, not the program. `own`: device and inode of the file that is written meanwhile, which
-    is no input wherever it lies.
+    is no input wherever it lies. `jobs`: processes that may read at the same time; the report is the same.
     """
 
     paths: list[str]
@@ -60,6 +60,11 @@ class Inputs:
     watch: Watch | None = None
     stoppable: bool = False
     own: tuple[int, int] | None = None
+    jobs: int = 1
+
+    def items(self) -> list[Input]:
+        """The files to read, in the order of the scan."""
+        return [i for i in expand(self.paths) if self.own is None or not i.is_same(*self.own)]
 
     def skips(self) -> Skips:
         """Where the skips of these inputs are counted and said."""
@@ -88,7 +93,12 @@ def run(inputs: Inputs, settings: Settings, prices: PriceBook) -> Report:
     """Audit the inputs. Raises InputError when a named input cannot be read and nothing else was."""
     scan = Scan(inputs.skips(), settings.exact, inputs.field_map)
     engine = Audit(settings, prices, scan)
-    reading = read_all(inputs, settings.span, scan, engine)
+    reading = None
+    if inputs.jobs > 1:
+        from loopscan import parallel
+
+        reading = parallel.read(inputs, settings, prices, engine)
+    reading = reading or read_all(inputs, settings.span, scan, engine)
     report = engine.finish()
     report.not_logs, report.failures, report.unopened = reading.not_logs, reading.failures, reading.unopened
     report.stopped, report.unread = reading.stopped, reading.unread
@@ -107,28 +117,18 @@ def read_all(inputs: Inputs, span: Span, scan: Scan, sink: Sink) -> Reading:
     reading = Reading(inputs, span, sink)
     if inputs.format:
         load(inputs.format)
-    items, watch = [i for i in expand(inputs.paths) if inputs.own is None or not i.is_same(*inputs.own)], inputs.watch
+    items, watch = inputs.items(), inputs.watch
     if watch is not None:
         watch.begin(items)
     with on_interrupt() if inputs.stoppable else nullcontext():
         for number, item in enumerate(items, 1):
-            try:
-                reading.take(item)
-            except InputError as err:
-                reading.fail(item, str(err), scan)
+            reading.try_(item, scan)
             if watch is not None:
                 watch.done(item)
             if STOP.asked:
                 reading.stopped, reading.unread = True, len(items) - number
                 break
-    if reading.stopped:
-        _say(inputs.say, f"stopped: the last input was read in part, {reading.unread} more were not read")
-    if reading.failures and not reading.read:
-        raise InputError(*reading.failures[:20])
-    for failure in reading.failures:
-        _say(inputs.say, failure)
-    if scan.skips.total > scan.skips.limit:
-        _say(inputs.say, f"{scan.skips.total - scan.skips.limit} more skipped records are not shown")
+    reading.conclude(scan)
     return reading
 
 
@@ -146,7 +146,26 @@ class Reading:
     stopped: bool = False
     unread: int = 0
 
-    def fail(self, item: Input, message: str, scan: Scan) -> None:
+    def conclude(self, scan: Scan) -> None:
+        """Say what could not be read. Raises InputError when a named input was among it and nothing else was read."""
+        say = self.inputs.say
+        if self.stopped:
+            _say(say, f"stopped: the last input was read in part, {self.unread} more were not read")
+        if self.failures and not self.read:
+            raise InputError(*self.failures[:20])
+        for failure in self.failures:
+            _say(say, failure)
+        if scan.skips.total > scan.skips.limit:
+            _say(say, f"{scan.skips.total - scan.skips.limit} more skipped records are not shown")
+
+    def try_(self, item: Input, scan: Scan) -> None:
+        """Read an input, or note why that cannot be."""
+        try:
+            self.take(item)
+        except InputError as err:
+            self._fail(item, str(err), scan)
+
+    def _fail(self, item: Input, message: str, scan: Scan) -> None:
         """Note an input that cannot be read: an error where it was named, else a skip."""
         if item.named:
             self.failures.append(_named(message, item, self.inputs))

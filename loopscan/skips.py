@@ -9,7 +9,8 @@ from typing import Final
 
 _LONGEST: Final = 300
 """Characters of a reason or a type; both can quote what stands in a log."""
-_KINDS: Final = 1000
+KINDS: Final = 1000
+"""Unknown types that are told apart."""
 
 
 @dataclass(slots=True)
@@ -32,9 +33,7 @@ class Skips:
 
     def add(self, file: str, line: int | None, reason: str) -> None:
         """Count one skipped record; the first `limit` of them are reported as `file:line: reason`."""
-        self.total += 1
-        self.by_reason[reason.partition(":")[0][:_LONGEST]] += 1
-        self.by_file[file] += 1
+        self.count(file, reason)
         if self.report is not None and self.total <= self.limit:
             if self.hide is not None:
                 file, reason = self.hide(file), reason.partition(":")[0]
@@ -43,18 +42,33 @@ class Skips:
             place = file if line is None else f"{file}:{line}"
             self.report(f"{place}: {reason}; skipped")
 
+    def count(self, file: str, reason: str) -> None:
+        """Count one skipped record."""
+        self.total += 1
+        self.by_reason[reason.partition(":")[0][:_LONGEST]] += 1
+        self.by_file[file] += 1
+
+    def tell(self, kind: str, words: str) -> None:
+        """Say what a record of an unknown type holds, for the first `limit` of a type."""
+        if self.report is not None and self.unknown[kind] <= self.limit:
+            self.report(words)
+
     def unknown_type(self, format_name: str, type_name: object) -> None:
         """Count a record type that the reader of a format does not know (formats drift weekly)."""
         if isinstance(type_name, (dict, list)):
             type_name = "an object" if isinstance(type_name, dict) else "an array"
-        kind = f"{format_name}:{str(type_name)[:_LONGEST]}"
-        self.unknown[kind if kind in self.unknown or len(self.unknown) < _KINDS else f"{format_name}:other types"] += 1
+        self._unknown(f"{format_name}:{str(type_name)[:_LONGEST]}", 1)
+
+    def _unknown(self, kind: str, count: int) -> None:
+        full = len(self.unknown) >= KINDS and kind not in self.unknown
+        self.unknown[f"{kind.partition(':')[0]}:other types" if full else kind] += count
 
     def merge(self, other: Skips) -> None:
-        """Add the counts of another scan (a worker's) to these."""
+        """Add what was counted in later inputs, up to KINDS unknown types in each of them."""
         self.total += other.total
         self.copies += other.copies
         self.reopened += other.reopened
         self.by_reason.update(other.by_reason)
         self.by_file.update(other.by_file)
-        self.unknown.update(other.unknown)
+        for kind, count in other.unknown.items():
+            self._unknown(kind, count)

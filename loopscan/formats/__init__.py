@@ -75,7 +75,8 @@ class Scan:
 
     `seen`: identities (message ids and the like) of records already read, so that copies in other files are
     dropped. `exact`: read literally, strip and drop nothing. `field_map`: the user's field names (`--map`),
-    ours -> dotted path. `memory`: room for a reader's own cross-file state, keyed by format name.
+    ours -> dotted path. `memory`: room for a reader's own cross-file state, keyed by format name. Where what it holds
+    tells which files have something in common, `loopscan.ties` says so; else all files of the format are read as one.
     """
 
     skips: Skips = field(default_factory=Skips)

@@ -91,8 +91,7 @@ def no_turns(skips: Skips, place: str, kind: str, told: str) -> None:
     """A log that holds no turns to judge: counted by `kind` (format and reason), and what it does hold is told."""
     format_name, _, reason = kind.partition(":")
     skips.unknown_type(format_name, reason)
-    if skips.report is not None and skips.unknown[kind] <= skips.limit:
-        skips.report(f"{place}: no turns to read, {reason}: {told}")
+    skips.tell(kind, f"{place}: no turns to read, {reason}: {told}")
 
 
 def totals(calls: JSON = None, given: JSON = None, output: JSON = None, usd: JSON = None) -> str | None:

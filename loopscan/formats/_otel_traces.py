@@ -80,6 +80,7 @@ def released(format_name: str, trace: str, spans: Iterable[Span], scan: Scan, en
         s.id: s for s in spans if s.kind not in ("model", "tool") or not scan.copy_of(format_name, "span", trace, s.id)
     }
     tree, begun = Tree(kept), scan.memory.setdefault(format_name, set())
+    scan.memory.setdefault(f"{format_name} ids", set()).add(trace)
     runs = runs_of(trace, tree, trace in begun)
     for run in runs:
         yield from events_of(run, tree)

@@ -1,0 +1,88 @@
+"""What a process has to say of a part of a scan: kept as it is, to be said in its place when all parts are there."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from loopscan.skips import Skips
+
+
+class Skip(NamedTuple):
+    """A skipped record."""
+
+    file: str
+    line: int | None
+    reason: str
+
+
+class Told(NamedTuple):
+    """What a record of an unknown type holds; the how manieth of its type in the input it is."""
+
+    kind: str
+    number: int
+    words: str
+
+
+Saying = str | Skip | Told
+
+
+@dataclass(slots=True)
+class Said:
+    """What was said of one input, in its order, and what was counted beside."""
+
+    sayings: list[Saying]
+    rest: Skips
+
+    def replay(self, skips: Skips, base: int = 0) -> None:
+        """Say and count it as part of the whole scan. `base`: lines of the input before the part that was read."""
+        before = skips.unknown.copy() if any(isinstance(s, Told) for s in self.sayings) else skips.unknown
+        for saying in self.sayings:
+            if isinstance(saying, Skip):
+                skips.add(saying.file, saying.line and saying.line + base, saying.reason)
+            elif skips.report is not None:
+                if isinstance(saying, str):
+                    skips.report(saying)
+                elif before[saying.kind] + saying.number <= skips.limit:
+                    skips.report(saying.words)
+        skips.merge(self.rest)
+
+
+@dataclass(slots=True)
+class Noted(Skips):
+    """Counts skips, and keeps the first `limit` of an input with all that is said."""
+
+    sayings: list[Saying] = field(default_factory=list)
+    kept: int = 0
+    before: Counter[str] = field(default_factory=Counter)
+    """Unknown types by the end of the input before."""
+
+    def add(self, file: str, line: int | None, reason: str) -> None:
+        """Take one skipped record."""
+        if self.kept < self.limit:
+            self.kept += 1
+            self.sayings.append(Skip(file, line, reason))
+        else:
+            self.count(file, reason)
+
+    def tell(self, kind: str, words: str) -> None:
+        """Take what a record of an unknown type holds."""
+        number = self.unknown[kind] - self.before[kind]
+        if number <= self.limit:
+            self.sayings.append(Told(kind, number, words))
+
+    def say(self, words: str) -> None:
+        """Take a line."""
+        self.sayings.append(words)
+
+    def cut(self) -> Said:
+        """What came since the last cut."""
+        unknown = Counter({k: n - self.before[k] for k, n in self.unknown.items() if n != self.before[k]})
+        rest = Skips(
+            None, None, self.limit, self.total, self.by_reason, self.by_file, unknown, self.copies, self.reopened
+        )
+        said = Said(self.sayings, rest)
+        self.sayings, self.kept, self.total, self.copies, self.reopened = [], 0, 0, 0, 0
+        self.by_reason, self.by_file, self.before = Counter(), Counter(), self.unknown.copy()
+        return said

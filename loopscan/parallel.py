@@ -1,0 +1,70 @@
+"""A scan by several processes, with the result of one.
+
+Each file is first read as a scan of its own, the largest first. Files that turn out to have something in common
+(`loopscan.ties`) are then read again, together and in their order. What came of each file is put where a single process
+would have had it.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from contextlib import nullcontext
+from typing import Final
+
+from loopscan.engine import Audit
+from loopscan.money import PriceBook
+from loopscan.scan import Inputs, Reading
+from loopscan.settings import Settings
+from loopscan.source import Input
+from loopscan.stop import STOP, on_interrupt
+
+ENOUGH: Final = 8 << 20
+"""Bytes of all inputs below which one process is done before others would have begun."""
+MOST: Final = 0.9
+"""A file of such a share of all bytes leaves others too little to do."""
+_PACKED: Final = 6
+"""A compressed file is as much work as a plain one of so many times its size."""
+
+
+def read(inputs: Inputs, settings: Settings, prices: PriceBook, engine: Audit) -> Reading | None:
+    """Read the inputs into `engine`; None where one process is as quick. Raises InputError as a scan does."""
+    items = inputs.items()
+    sizes = _sizes(items)
+    if len(items) < 2 or sum(sizes) < ENOUGH or max(sizes) > MOST * sum(sizes):
+        return None
+    from loopscan.crew import Crew
+    from loopscan.gather import Found, batches
+    from loopscan.shares import task
+
+    shares = batches(items, sizes, inputs.jobs)
+    found = Found(items, inputs)
+    with (
+        on_interrupt() if inputs.stoppable else nullcontext(),
+        Crew(min(inputs.jobs, len(shares)), task(inputs, settings, prices)) as crew,
+    ):
+        found.first(crew, shares)
+        found.tie(crew)
+        stopped = STOP.asked
+    reading = Reading(inputs, settings.span, engine)
+    reading.stopped, reading.unread = stopped, found.unread
+    found.place(reading, engine)
+    return reading
+
+
+def _sizes(items: list[Input]) -> list[int]:
+    """The work of each input in bytes; none where an input must be read where it is: a pipe, standard input."""
+    sizes = []
+    for item in items:
+        try:
+            status = os.stat(item.path) if item.path != "-" else None
+        except OSError:
+            sizes.append(0)
+            continue
+        if status is None or not stat.S_ISREG(status.st_mode):
+            if item.problem is None:
+                return [0]
+            sizes.append(0)
+        else:
+            sizes.append(status.st_size * (_PACKED if item.path.endswith((".gz", ".zst")) else 1))
+    return sizes
