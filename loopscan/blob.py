@@ -69,7 +69,8 @@ class Blob:
         except (OSError, ValueError) as err:
             raise InputError(f"{name}: cannot be read: {getattr(err, 'strerror', None) or err}") from None
         plain: Stream = Plain(self._raw, self._fault, endless)
-        self._stream, self._ahead, packed = unpacked(Ahead(ahead, plain) if ahead else plain, self._fault)
+        again = None if endless else self._again
+        self._stream, self._ahead, packed = unpacked(Ahead(ahead, plain) if ahead else plain, self._fault, again)
         self._patience = _ENDLESS if endless or packed else _PATIENCE
         self._read_head()
         self._head: Head | None = None
@@ -77,6 +78,10 @@ class Blob:
 
     def _fault(self, reason: str) -> None:
         self.damage = self.damage or reason
+
+    def _again(self) -> Stream:
+        self._raw.seek(0)
+        return Plain(self._raw, self._fault, False)
 
     def _read_head(self) -> None:
         """Take the first lines that are not blank: enough of them, or (a long first line) at least one."""
