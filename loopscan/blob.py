@@ -10,7 +10,7 @@ from typing import BinaryIO, Final
 from loopscan import decode
 from loopscan.compression import unpacked
 from loopscan.errors import InputError
-from loopscan.lines import LINE_LIMIT, numbered
+from loopscan.lines import LINE_LIMIT, placed
 from loopscan.mend import mended
 from loopscan.model import JSON
 from loopscan.rescue import rescued
@@ -72,6 +72,8 @@ class Blob:
         again = None if endless else self._again
         self._stream, self._ahead, packed = unpacked(Ahead(ahead, plain) if ahead else plain, self._fault, again)
         self._patience = _ENDLESS if endless or packed else _PATIENCE
+        self.plain = path is not None and self._stream is plain and not endless
+        """Whether the bytes are those of a file, which can be read again."""
         self._read_head()
         self._head: Head | None = None
         self._junk = 0
@@ -167,12 +169,16 @@ class Blob:
 
     def lines(self, skips: Skips) -> Iterator[tuple[int, bytes]]:
         """The lines that are not blank with their numbers, from 1. One that is too long is a skip."""
+        return ((number, line) for number, _, line in self.placed(skips))
+
+    def placed(self, skips: Skips) -> Iterator[tuple[int, int, bytes]]:
+        """The same with the place of each among the bytes; -1 where it is not known."""
 
         def too_long(number: int) -> None:
             skips.add(self.name, number, f"line too long: more than {LINE_LIMIT:,} bytes")
 
         ahead, self._ahead, self._head = self._ahead, b"", None  # not held while the rest is read
-        return numbered(ahead, self._stream, too_long, self._patience)
+        return placed(ahead, self._stream, too_long, self._patience)
 
     def values(self, skips: Skips) -> Iterator[tuple[int, JSON]]:
         """The JSON values with their line numbers (the ordinal of the value where one spans several lines).

@@ -26,9 +26,10 @@ app = typer.Typer(
 def run(argv: list[str] | None = None) -> int:
     """Run the command line; the exit code of DESIGN section 7."""
     from loopscan.cli_output import drop_output, say, standard
+    from loopscan.garbage import seldom_collected
 
     try:
-        with on_terminate(), standard():
+        with seldom_collected(), on_terminate(), standard():
             code = app(argv, standalone_mode=False, prog_name="loopscan")
     except LoopscanError as err:
         for message in err.args:

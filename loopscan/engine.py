@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, KeysView
+from collections.abc import Iterable, Iterator, KeysView
 from dataclasses import dataclass, field
 from statistics import median
 from typing import Final
@@ -15,13 +15,18 @@ from loopscan.auto import healthy, resolve, typical
 from loopscan.blob import Blob
 from loopscan.exits import Caps
 from loopscan.formats import Reader, Scan, held_back
+from loopscan.formats._fields import when
 from loopscan.key import Keyer
 from loopscan.kinship import add_children
-from loopscan.model import End, Event, Turn
+from loopscan.late import Source
+from loopscan.model import End, Event, Rows, Turn
 from loopscan.money import PriceBook, Unpriced
+from loopscan.quiet import Quiet, quiet, take_rows, woken
 from loopscan.report import Report, RunReport, evaluate, finished, iso
+from loopscan.row import turn_of
 from loopscan.rules import RULES
 from loopscan.run import Run, new_run
+from loopscan.series import PART
 from loopscan.settings import Settings
 from loopscan.span import within
 from loopscan.spill import Spill
@@ -39,10 +44,12 @@ class Audit:
     prices: PriceBook = field(default_factory=Unpriced)
     scan: Scan = field(default_factory=Scan)
     reports: list[RunReport] = field(default_factory=list)
-    _open: dict[tuple[str, str], Run | RunReport] = field(default_factory=dict)
+    _open: dict[tuple[str, str], Run | Quiet | RunReport] = field(default_factory=dict)
     """The open runs by format and id, in the order in which they began, and the reports of whole ones among them."""
     _runs: dict[str, dict[str, Run]] = field(default_factory=dict)
     """The open ones, by format."""
+    _quiet: dict[str, Quiet] = field(default_factory=dict)
+    """Those runs of native logs that are quiet."""
     _whole: tuple[str, str] | None = None
     """The newest run, where nothing of it comes once another begins."""
     _numbers: dict[tuple[str, str], int] = field(default_factory=dict)
@@ -62,9 +69,12 @@ class Audit:
         self._readers[format_name] = reader
         if self.settings.idle is None and getattr(reader, "FINAL", False):
             self._final.add(format_name)
+        self.scan.rows = format_name in self._final and not (
+            self.settings.watched or self.settings.repeat_limit or self.settings.tools or self.settings.exact
+        )
         self.take(reader.read(blob, self.scan), format_name, blob.name)
 
-    def take(self, events: Iterable[Event], format_name: str, source: str) -> None:
+    def take(self, events: Iterable[Event | Rows], format_name: str, source: str) -> None:
         """Take the events of one input."""
         if format_name not in self._keyers:
             self._keyers[format_name] = Keyer(self.settings.exact, tools=self.settings.tools)
@@ -73,8 +83,16 @@ class Audit:
         stretch: list[Turn] = []
         current: Run | None = None
         for event in events:
-            if isinstance(event, Turn):
+            if type(event) is Rows:
+                if stretch and current is not None:
+                    take(current, stretch, prices)
+                    stretch = []
+                current = None
+                self._rows(event, format_name, source)
+            elif isinstance(event, Turn):
                 run = runs.get(event.run)
+                if run is None and event.run in self._quiet:
+                    run = self._wake(event.run, format_name)
                 if run is not current or current is None or len(stretch) >= most or event.prompt != current.prompt:
                     if stretch and current is not None:
                         take(current, stretch, prices)
@@ -83,7 +101,7 @@ class Audit:
                         run = self._run_of(event, run, format_name, source)
                     current = run
                 stretch.append(event)
-            else:
+            elif isinstance(event, End):
                 if stretch and current is not None:
                     take(current, stretch, prices)
                     stretch = []
@@ -91,6 +109,33 @@ class Audit:
                 self._end(event, format_name, source)
         if stretch and current is not None:
             take(current, stretch, prices)
+
+    def _rows(self, event: Rows, format_name: str, source: str) -> None:
+        """Take usual turns of one run."""
+        rows, keyer = event.rows, self._keyers[format_name]
+        state = self._quiet.get(event.run)
+        run = None
+        if state is None:
+            run = self._runs[format_name].get(event.run)
+            if run is None:
+                state = quiet(rows[0], event.run, source, event.source, self.settings, self.prices)
+                self._quiet[event.run] = self._open[format_name, event.run] = state
+            elif run.over or run.prompt is not None:
+                run = self._run_of(turn_of(rows[0], event.run, when(rows[0].ts)), run, format_name, source)
+        if state is not None:
+            taken = state.take(rows, keyer) if state.source is event.source else 0
+            if taken == len(rows) and state.number % PART:
+                return
+            rows, run = rows[taken:], self._wake(event.run, format_name)
+        if rows and run is not None:
+            take_rows(run, rows, event.source, self.prices)
+
+    def _wake(self, run_id: str, format_name: str) -> Run:
+        """Make a full run of a quiet one."""
+        state = self._quiet.pop(run_id)
+        run = woken(state, format_name, self._keyers[format_name], self.settings, self.prices, self._spill)
+        self._open[format_name, run_id] = self._runs[format_name][run_id] = run
+        return run
 
     def _run_of(self, turn: Turn, run: Run | None, format_name: str, source: str) -> Run:
         """The run that a turn belongs to, where that is not simply the open one of its id."""
@@ -138,11 +183,13 @@ class Audit:
         """Work out the report of the run before, where it was a whole one: its window is not held to the end."""
         if self._whole is not None:
             run = self._runs[self._whole[0]].pop(self._whole[1])
-            self._open[self._whole], self._whole = finished(run), None
+            self._open[self._whole], self._whole = _finished(run), None
 
     def _end(self, end: End, format_name: str, source: str) -> None:
         identity = (format_name, end.run)
         run = self._runs.get(format_name, {}).get(end.run)
+        if run is None and end.run in self._quiet:
+            run = self._wake(end.run, format_name)
         if run is None:
             if not end.final:
                 self.loose.add(identity)
@@ -166,8 +213,8 @@ class Audit:
 
     def close(self) -> list[RunReport]:
         """The reports of `begun`; none of them is afterwards."""
-        closed = [run if isinstance(run, RunReport) else finished(run) for run in self._open.values()]
-        self._open = {}
+        closed = list(self._finished())
+        Source.close_all()
         return closed
 
     def finish(self) -> Report:
@@ -185,6 +232,25 @@ class Audit:
                 report.times_normal = round(report.usd / normal, 1)
         asked = described(self.settings, caps)
         return Report(self.reports, self.scan.skips, caps, asked, outside=outside, untimed=untimed)
+
+    def _finished(self) -> Iterator[RunReport]:
+        """The reports of the open runs, which are released one by one."""
+        still_open, self._open = self._open, {}
+        for format_name, run_id in list(still_open):
+            run = still_open.pop((format_name, run_id))
+            if isinstance(run, Quiet):
+                run = self._wake(run_id, format_name)
+                del self._open[format_name, run_id]
+            self._runs[format_name].pop(run_id, None)
+            yield run if isinstance(run, RunReport) else _finished(run)
+
+
+def _finished(run: Run) -> RunReport:
+    """The report of a run that is over, and whose detector is released."""
+    report = finished(run)
+    for progress in (run.progress, *run.others):
+        progress.tracker.watch = None  # else a cycle
+    return report
 
 
 def link_parents(reports: list[RunReport]) -> None:

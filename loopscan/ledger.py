@@ -7,6 +7,8 @@ way: its numbers are noted, and the sums are made for many such sends at once.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 import msgspec
 
 from loopscan import estimate
@@ -78,6 +80,15 @@ class Ledger(msgspec.Struct, gc=False):
                 history.before, history.input, history.measured = turn, sent, True
                 return sent
         return self._pay(turn, elapsed)
+
+    def took(self, sent: Sequence[int], output: Sequence[int], elapsed: Iterable[float], last: Turn) -> None:
+        """Take some sends in a row that may all take the short way; `last`: the turn of the last one."""
+        tally, rate_in, rate_out = self.tally, self.terms.input, self.terms.output
+        tally.input.extend(sent)
+        tally.output.extend(output)
+        tally.usd.extend([i * rate_in + o * rate_out for i, o in zip(sent, output, strict=True)])
+        tally.elapsed.extend(elapsed)
+        self.history.before, self.history.input, self.history.measured = last, sent[-1], True
 
     def cached(self, turn: Turn, usage: Usage, sent: int) -> int | None:
         """Picodollars of a prompt that a cache took part in, its classes noted; None if it must go the long way."""

@@ -14,21 +14,22 @@ _BUFFER: Final = 1 << 20
 _TAIL: Final = 1 << 12
 
 
-def numbered(
+def placed(
     ahead: bytes, stream: Stream, too_long: Callable[[int], None], patience: int
-) -> Iterator[tuple[int, bytes]]:
-    """The lines that are not blank with their numbers, from 1; `ahead` are bytes already taken from the stream.
+) -> Iterator[tuple[int, int, bytes]]:
+    """The lines that are not blank: number, from 1, place of the first byte, bytes; `ahead` are those taken already.
 
-    A line above LINE_LIMIT (by a buffer at most) is passed over and `too_long` told its number. One that does not
-    end within `patience` bytes ends the reading.
+    A line above LINE_LIMIT (by a buffer at most) is passed over and `too_long` told its number; the places of those
+    behind it are -1. One that does not end within `patience` bytes ends the reading.
     """
     if len(ahead) > _BUFFER:
         ahead, stream = b"", Ahead(ahead, stream)
-    number = 0
+    number = place = 0
     cut = ahead.rfind(b"\n") + 1
     for number, line in enumerate(ahead[:cut].split(b"\n")[:-1], 1):
         if line and not line.isspace():
-            yield number, line
+            yield number, place, line
+        place += len(line) + 1
     rest = ahead[cut:]
     feed = _Feed(stream, len(rest), patience)
     buffered = io.BufferedReader(feed, _BUFFER)
@@ -39,12 +40,14 @@ def numbered(
                 if rest:
                     line, rest = rest + line, b""
                 if not line.isspace():
-                    yield number, line
+                    yield number, place, line
+                if place >= 0:
+                    place += len(line)
         except _TooLong:
-            number, rest = number + 1, b""
+            number, rest, place = number + 1, b"", -1
             too_long(number)
     if rest and not rest.isspace():
-        yield number + 1, rest
+        yield number + 1, place, rest
 
 
 class _TooLong(Exception):

@@ -175,4 +175,15 @@ class End(msgspec.Struct, gc=False):
     prompt: str | int | None = None
 
 
+class Rows(msgspec.Struct, gc=False):
+    """Usual turns of one run in a row, at least one (`loopscan.row`). Only for who asks for them (`Scan.rows`).
+
+    `source`: where their lines can be read again; None = they cannot.
+    """
+
+    run: str
+    rows: list[Any]
+    source: Any = None
+
+
 Event = Turn | End

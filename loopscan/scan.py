@@ -14,6 +14,7 @@ from loopscan.engine import Audit
 from loopscan.errors import InputError
 from loopscan.formats import FORMATS, Reader, Scan, detect, load
 from loopscan.formats._mapped import claims
+from loopscan.garbage import seldom_collected
 from loopscan.money import PriceBook, Unpriced
 from loopscan.outside import cannot_hold
 from loopscan.report import Report
@@ -94,12 +95,13 @@ def run(inputs: Inputs, settings: Settings, prices: PriceBook) -> Report:
     scan = Scan(inputs.skips(), settings.exact, inputs.field_map)
     engine = Audit(settings, prices, scan)
     reading = None
-    if inputs.jobs > 1:
-        from loopscan import parallel
+    with seldom_collected():
+        if inputs.jobs > 1:
+            from loopscan import parallel
 
-        reading = parallel.read(inputs, settings, prices, engine)
-    reading = reading or read_all(inputs, settings.span, scan, engine)
-    report = engine.finish()
+            reading = parallel.read(inputs, settings, prices, engine)
+        reading = reading or read_all(inputs, settings.span, scan, engine)
+        report = engine.finish()
     report.not_logs, report.failures, report.unopened = reading.not_logs, reading.failures, reading.unopened
     report.stopped, report.unread = reading.stopped, reading.unread
     return report

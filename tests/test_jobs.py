@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -33,7 +34,8 @@ def pays_always(monkeypatch: pytest.MonkeyPatch) -> None:
 def audited(capfd: pytest.CaptureFixture[str], jobs: int, *args: str) -> tuple[int, str, str]:
     """Exit code, output and messages."""
     code = cli.run(["audit", *args, "--jobs", str(jobs)])
-    return (code, *capfd.readouterr())
+    out, err = capfd.readouterr()
+    return code, re.sub(r' timestamp="[^"]*"', "", out), err
 
 
 def same(capfd: pytest.CaptureFixture[str], *args: str, jobs: tuple[int, ...] = (2, 3)) -> tuple[int, str, str]:

@@ -5,7 +5,9 @@ With a second detector to watch, every turn goes the long way.
 
 from __future__ import annotations
 
+import gzip
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -13,6 +15,10 @@ from typing import Any
 import pytest
 
 from loopscan import Settings, audit, record
+from loopscan.blob import Blob
+from loopscan.formats._native_rows import rows_of
+from loopscan.late import Late, Source
+from loopscan.model import MISSING, Call
 from loopscan.prices import from_options
 from loopscan.settings import Detection
 from tests.bench.fuzz import log
@@ -51,11 +57,53 @@ def some_turn(chance: Random, turn: int) -> dict[str, Any]:
     return line
 
 
+def stamped(line: dict[str, Any], how: str) -> dict[str, Any]:
+    """A line with its time in one of the ways in which logs have it."""
+    if how == "none":
+        return {k: v for k, v in line.items() if k != "ts"}
+    if how == "iso" and line["ts"] is not None:
+        return line | {"ts": datetime.fromtimestamp(line["ts"], UTC).isoformat()}
+    return line
+
+
+@pytest.mark.parametrize("how", ["iso", "epoch", "none"])
 @pytest.mark.parametrize("seed", range(12))
-def test_random_worlds(seed: int, tmp_path: Path) -> None:
+def test_random_worlds(seed: int, how: str, tmp_path: Path) -> None:
     chance = Random(seed)
-    path = native(tmp_path / "t.jsonl", *[some_turn(chance, turn) for turn in range(1, 400)])
-    assert records(path, Settings()) == records(path, SLOW)
+    lines = [stamped(some_turn(chance, turn), how) for turn in range(1, 400)]
+    if seed % 2:  # one run after the other, as most logs have them; some lines twice, some turns of two lines
+        lines.sort(key=lambda line: line["run_id"])
+        lines = [again for line in lines for again in [line] * chance.choice((1, 1, 1, 1, 1, 1, 2))]
+    path = native(tmp_path / "t.jsonl", *lines)
+    quick, slow = records(path, Settings()), records(path, SLOW)
+    assert quick == slow
+    packed = tmp_path / "p" / "t.jsonl.gz"
+    packed.parent.mkdir()
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    assert [r | {"source": ""} for r in records(packed, Settings())] == [r | {"source": ""} for r in slow]
+
+
+@pytest.mark.parametrize("fault", ["gone", "cut", "another"])
+def test_a_log_that_changes_behind_the_reader(fault: str, tmp_path: Path) -> None:
+    """What was read cannot be read again: a turn then equals nothing, and all else stands."""
+    path = tmp_path / "t.jsonl"
+    row = (
+        b'{"run_id":"r","turn":%d,"tool":"a","args":{"id":1},"result":"the same","input_tokens":1,"output_tokens":1}\n'
+    )
+    path.write_bytes(b"".join(row % turn for turn in range(1, 4)))
+    with Blob(str(path), path) as blob:
+        usual = rows_of(blob.head)
+    assert usual is not None
+    source, action = Source(path, usual.usual), hash("the same")
+    late = [Late(1, 1, source, len(row) - 1, action, hash("the same"[-10:]), 8) for _ in range(2)]
+    assert late[0].calls == [Call("a", {"id": 1}, "the same")]
+    Source.close_all()
+    if fault == "gone":
+        path.unlink()
+    else:
+        path.write_bytes(b"" if fault == "cut" else path.read_bytes().replace(b"same", b"sane"))
+    assert late[1].calls[0].result is MISSING
+    Source.close_all()
 
 
 def test_nasty_values(tmp_path: Path) -> None:

@@ -74,9 +74,10 @@ class Scan:
     """What readers share over all files of one scan.
 
     `seen`: identities (message ids and the like) of records already read, so that copies in other files are
-    dropped. `exact`: read literally, strip and drop nothing. `field_map`: the user's field names (`--map`),
-    ours -> dotted path. `memory`: room for a reader's own cross-file state, keyed by format name. Where what it holds
-    tells which files have something in common, `loopscan.ties` says so; else all files of the format are read as one.
+    dropped. `exact`: read literally, strip and drop nothing. `rows`: usual turns may come as `loopscan.row.Rows`.
+    `field_map`: the user's field names (`--map`), ours -> dotted path. `memory`: room for a reader's own cross-file
+    state, keyed by format name. Where what it holds tells which files have something in common, `loopscan.ties` says
+    so; else all files of the format are read as one.
     """
 
     skips: Skips = field(default_factory=Skips)
@@ -84,6 +85,7 @@ class Scan:
     field_map: dict[str, str] = field(default_factory=dict)
     seen: set[int] = field(default_factory=set)
     memory: dict[str, JSON] = field(default_factory=dict)
+    rows: bool = False
 
     def copy_of(self, *identity: object) -> bool:
         """Whether this identity was met before in the scan; remembers it. Never under `exact`."""

@@ -15,6 +15,8 @@ import msgspec
 from loopscan.blob import Head
 from loopscan.formats._native_line import ARGS, NAME, RESULT, RUN
 from loopscan.model import MISSING
+from loopscan.row import Never, Usual
+from loopscan.terms import PLAIN
 
 Row = Any
 """A line as a struct: `run`, `name`, `args`, `result` under whichever names, the other fields under their own."""
@@ -22,8 +24,6 @@ Row = Any
 _Field = tuple[str, str, Any, Any]
 """Key in the log, attribute, type, default."""
 
-_NEVER: Final = Annotated[int, msgspec.Meta(gt=1, lt=1)]
-"""The type of a field that a usual line does not have: no value is of it."""
 _COUNT: Final = Annotated[int, msgspec.Meta(ge=0, lt=1 << 53)] | None
 _DOLLARS: Final = Annotated[float, msgspec.Meta(ge=0, lt=1e12)] | None
 _ID: Final = Annotated[str, msgspec.Meta(min_length=1)] | None
@@ -52,6 +52,20 @@ _WHERE_USED: Final[dict[str, tuple[Any, Any]]] = {
 """Read where the beginning of the log has them."""
 _FILLS: Final = {"context_window": "window"}
 _RARE: Final = ("calls", "state", "prompt")
+_WHOLE: Final = Annotated[int, msgspec.Meta(ge=0, le=PLAIN)]
+_USUAL: Final[dict[str, tuple[str, Any, Any]]] = {
+    "run": ("run", Annotated[str, msgspec.Meta(min_length=1)], msgspec.NODEFAULT),
+    "name": ("name", str, msgspec.NODEFAULT),
+    "args": ("args", Any, None),
+    "result": ("result", Any, msgspec.NODEFAULT),
+    "turn": ("number", int, msgspec.NODEFAULT),
+    "ts": ("ts", str, msgspec.NODEFAULT),
+    "error": ("error", bool | None, None),
+    "model": ("model", str | None, None),
+    "input_tokens": ("sent", _WHOLE, msgspec.NODEFAULT),
+    "output_tokens": ("output", _WHOLE, msgspec.NODEFAULT),
+}
+"""The fields of a line that holds a usual turn; every other one of ours makes it unusual."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -64,6 +78,8 @@ class Rows:
     decode: Callable[[bytes], Row]
     anonymous: bool
     more: tuple[tuple[str, str], ...]
+    usual: Callable[[bytes], Row]
+    """For lines that hold a usual turn (`loopscan.row`); raises on any other."""
 
 
 def rows_of(head: Head) -> Rows | None:
@@ -90,7 +106,22 @@ def rows_of(head: Head) -> Rows | None:
         "Row", [(a, kind, default) for _, a, kind, default in fields], rename={a: k for k, a, _, _ in fields}, gc=False
     )
     more = tuple((n, _FILLS.get(n, n)) for n in _WHERE_USED if n in keys)
-    return Rows(msgspec.json.Decoder(row).decode, not any(n in keys for n in RUN), more)
+    return Rows(msgspec.json.Decoder(row).decode, not any(n in keys for n in RUN), more, _usual(fields, "ts" in keys))
+
+
+def _usual(fields: list[_Field], timed: bool) -> Callable[[bytes], Row]:
+    mine = [(key, *_USUAL.get(name, (f"no_{key}", Never, None))) for key, name, _, _ in fields]
+    if not timed:
+        mine = [(key, name, Never, None) if name == "ts" else (key, name, kind, how) for key, name, kind, how in mine]
+    row = msgspec.defstruct(
+        "Usual",
+        [(name, kind, default) for _, name, kind, default in mine],
+        bases=(Usual,),
+        rename={name: key for key, name, _, _ in mine},
+        gc=False,
+        kw_only=True,
+    )
+    return msgspec.json.Decoder(row).decode
 
 
 def _run_fields(keys: dict[str, None]) -> list[_Field]:
@@ -102,4 +133,4 @@ def _run_fields(keys: dict[str, None]) -> list[_Field]:
 
 
 def _never(key: str) -> _Field:
-    return key, f"no_{key}", _NEVER, None
+    return key, f"no_{key}", Never, None

@@ -9,9 +9,12 @@ from pathlib import Path
 from loopscan.blob import Blob
 from loopscan.decode import canonical
 from loopscan.errors import InputError
+from loopscan.formats._fields import when
 from loopscan.formats._mapped import mapped
-from loopscan.formats._native_line import join, run_of, turn_of
+from loopscan.formats._native_line import join, run_of
+from loopscan.formats._native_line import turn_of as turn_of_line
 from loopscan.model import JSON, MISSING, Turn
+from loopscan.row import Row, turn_of
 from loopscan.skips import Skips
 
 
@@ -24,6 +27,8 @@ class Run:
     """
 
     turn: Turn | None = None
+    row: Row | None = None
+    """The open turn where it is a usual one."""
     number: JSON = None
     stamp: JSON = None
     prompt: int | None = None
@@ -31,6 +36,13 @@ class Run:
     same: set[int] | None = None
     marks: array[int] | None = None
     known: set[int] | None = None
+
+    def settle(self, run_id: str) -> None:
+        """Make a turn of an open row: what comes now is no further row."""
+        row = self.row
+        if row is not None:
+            self.row = None
+            self.open(turn_of(row, run_id, when(row.ts)), row.number, row.ts)
 
     def marks_of_turn(self) -> set[int]:
         """Marks of the lines of the open turn."""
@@ -141,4 +153,4 @@ class Runs:
                 run = self.by_id.get(run_of(line, blob.name)[0])
                 turn, stamp = line.get("turn"), line.get("ts")
                 if run is not None and turn is not None and stamp is not None:
-                    run.keep(mark(turn, stamp, turn_of(line, "", number), line.get("state")))
+                    run.keep(mark(turn, stamp, turn_of_line(line, "", number), line.get("state")))

@@ -13,7 +13,7 @@ of the interactive session x), `session` (a wider session of the run), `context_
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Final
+from typing import Final, cast
 
 from msgspec import UNSET
 
@@ -27,12 +27,19 @@ from loopscan.formats._native_line import ACTS, CONTEXT, NAME, Line, run_of, tur
 from loopscan.formats._native_line import FIELDS as FIELDS
 from loopscan.formats._native_rows import Row, Rows, rows_of
 from loopscan.formats._native_runs import Run, Runs
+from loopscan.late import Source
 from loopscan.model import JSON, MISSING, STATES, Call, End, Event, Turn, Usage
+from loopscan.model import Rows as Batch
+from loopscan.row import Row as UsualRow
 
 TITLE = "loopscan's own JSON Lines, one call per line"
 WHERE: tuple[str, ...] = ()
 LACKS = ""
 COSMETIC_ARGS: Mapping[str, frozenset[str]] = {}
+_BATCH: Final = 256
+"""Turns of one run that are given out at once."""
+_SEEN: Final = 1000
+"""Unusual lines from which on they are no exception, where they are the most."""
 FINAL = True
 """Nothing is added to a turn once it was given out."""
 
@@ -59,7 +66,11 @@ def _is_ours(line: Line) -> bool:
 
 
 def read(blob: Blob, scan: Scan) -> Iterator[Event]:
-    """The turns and ends of a native log."""
+    """The turns and ends of a native log; in `Rows` where the scan asks for them."""
+    return cast(Iterator[Event], _read(blob, scan))
+
+
+def _read(blob: Blob, scan: Scan) -> Iterator[Event | Batch]:
     log = _Log(blob, scan)
     rows = None if scan.field_map or blob.head.document else rows_of(blob.head)
     if rows is not None:
@@ -67,7 +78,10 @@ def read(blob: Blob, scan: Scan) -> Iterator[Event]:
     else:
         for number, value in blob.values(scan.skips):
             yield from log.value(value, number)
-    for run in log.runs.by_id.values():
+    for run_id, run in log.runs.by_id.items():
+        if run.row is not None:
+            yield Batch(run_id, [run.row], log.source)
+            run.row, run.number = None, None
         if run.turn is not None:
             yield run.turn
             run.turn, run.number = None, None
@@ -80,56 +94,113 @@ class _Log:
         self.blob, self.scan = blob, scan
         self.runs: Runs = scan.memory.setdefault("loopscan", Runs(scan.field_map))
         self.runs.begin(blob)
+        self.source: Source | None = None
 
-    def rows(self, rows: Rows) -> Iterator[Event]:
+    def rows(self, rows: Rows) -> Iterator[Event | Batch]:
         """The events of a log of usual lines; what is not usual goes the general way.
 
         Longer than other functions: it runs once a line, and a call costs more here than what it would do.
         """
-        blob, runs, decoded, more = self.blob, self.runs, rows.decode, rows.more
-        by_id, stamped, skips = runs.by_id, not self.scan.exact, self.scan.skips
-        nameless = blob.name if rows.anonymous else None
-        lines = blob.lines(skips)
-        for number, line in lines:
-            try:
-                row = decoded(line)
-            except FAST_ERRORS:
-                row = None
-            if row is None or not (run_id := row.run or nameless) or not _is_usual(row):
-                for place, value in blob.rescued(number, line, lines, skips):
-                    yield from self.value(value, place)
-                continue
-            if type(run_id) is int:
-                run_id = str(run_id)
-            run = by_id.get(run_id)
-            if run is None:
-                run = by_id[run_id] = Run()
-            elif run.prompt is not None:
-                yield from self.value(decode.loads(line), number)
-                continue
-            text, turn_number, stamp = row.text, row.turn, row.ts
-            calls = [] if row.name is None else [Call(row.name, row.args, row.result, row.error is True)]
-            turn = Turn(
-                run_id, calls, "" if text is UNSET else text, False, MISSING, _usage(row), row.model,
-                None if stamp is None else when(stamp), number,
-            )  # fmt: skip
-            for attribute, filled in more:
-                setattr(turn, filled, getattr(row, attribute))
-            if stamped and turn_number is not None and stamp is not None:
-                if turn_number > run.highest and not runs.all_marked:
-                    run.highest = turn_number
-                elif runs.is_copy(run, turn_number, stamp, turn, number):
-                    skips.copies += 1
-                    continue
-            held = run.turn
-            if held is None:
-                run.open(turn, turn_number, stamp)
-            elif turn_number is None or turn_number != run.number:
-                run.open(turn, turn_number, stamp)
-                yield held
-            else:
-                run.add(turn)
+        blob, runs, by_id, skips = self.blob, self.runs, self.runs.by_id, self.scan.skips
+        usual = rows.usual if self.scan.rows and not rows.anonymous else None
+        lines = blob.placed(skips)
+        self.source = None if blob.path is None or not blob.plain else Source(blob.path, rows.usual)
+        current, missed = "", 0
+        highest = 0.0
+        batch: list[UsualRow] = []
+        for number, place, line in lines:
+            if usual is not None:
+                try:
+                    row = usual(line)
+                except FAST_ERRORS:
+                    missed += 1
+                    if missed > _SEEN and 2 * missed > number:
+                        usual = None
+                else:
+                    row.place = place
+                    if row.run == current:
+                        if row.number > highest:
+                            batch.append(row)
+                            highest = row.number
+                            if len(batch) > _BATCH:
+                                yield Batch(current, batch[:-1], self.source)
+                                batch = batch[-1:]
+                            continue
+                    else:
+                        if batch:
+                            yield from self._keep(current, batch, highest)
+                            batch = []
+                        current = row.run
+                        run = by_id.get(current)
+                        if run is None:
+                            run = by_id[current] = Run()
+                        highest = run.highest
+                        if row.number > highest and run.prompt is None and not runs.all_marked:
+                            if run.turn is not None:
+                                yield run.turn
+                                run.turn = None
+                            batch = [row] if run.row is None else [run.row, row]
+                            highest = row.number
+                            continue
+            if batch:
+                yield from self._keep(current, batch, highest)
+                batch = []
+            current = ""
+            yield from self._line_of(number, line, rows, ((n, ln) for n, _, ln in lines))
+        if batch:
+            yield from self._keep(current, batch, highest)
         blob.tell_damage(skips)
+
+    def _keep(self, run_id: str, batch: list[UsualRow], highest: float) -> Iterator[Event | Batch]:
+        """Give out a batch but for its last turn, which the next line may be part of."""
+        run = self.runs.by_id[run_id]
+        run.row = batch.pop()
+        run.highest = highest
+        if batch:
+            yield Batch(run_id, batch, self.source)
+
+    def _line_of(self, number: int, line: bytes, rows: Rows, lines: Iterator[tuple[int, bytes]]) -> Iterator[Event]:
+        """The events of a line of usual fields, or of any other."""
+        blob, runs, skips, stamped = self.blob, self.runs, self.scan.skips, not self.scan.exact
+        try:
+            row = rows.decode(line)
+        except FAST_ERRORS:
+            row = None
+        if row is None or not (run_id := row.run or (blob.name if rows.anonymous else None)) or not _is_usual(row):
+            for place, value in blob.rescued(number, line, lines, skips):
+                yield from self.value(value, place)
+            return
+        if type(run_id) is int:
+            run_id = str(run_id)
+        run = runs.by_id.get(run_id)
+        if run is None:
+            run = runs.by_id[run_id] = Run()
+        elif run.prompt is not None:
+            yield from self.value(decode.loads(line), number)
+            return
+        text, turn_number, stamp = row.text, row.turn, row.ts
+        calls = [] if row.name is None else [Call(row.name, row.args, row.result, row.error is True)]
+        turn = Turn(
+            run_id, calls, "" if text is UNSET else text, False, MISSING, _usage(row), row.model,
+            None if stamp is None else when(stamp), number,
+        )  # fmt: skip
+        for attribute, filled in rows.more:
+            setattr(turn, filled, getattr(row, attribute))
+        run.settle(run_id)
+        if stamped and turn_number is not None and stamp is not None:
+            if turn_number > run.highest and not runs.all_marked:
+                run.highest = turn_number
+            elif runs.is_copy(run, turn_number, stamp, turn, number):
+                skips.copies += 1
+                return
+        held = run.turn
+        if held is None:
+            run.open(turn, turn_number, stamp)
+        elif turn_number is None or turn_number != run.number:
+            run.open(turn, turn_number, stamp)
+            yield held
+        else:
+            run.add(turn)
 
     def value(self, record: JSON, number: int) -> Iterator[Event]:
         """The events of one value, of whatever shape."""
@@ -141,6 +212,7 @@ class _Log:
         run = self.runs.by_id.get(run_id)
         if run is None:
             run = self.runs.by_id[run_id] = Run()
+        run.settle(run_id)
         if prompt != run.prompt:
             if run.turn is not None:
                 yield run.turn

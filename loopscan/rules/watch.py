@@ -57,7 +57,7 @@ class Watch:
                         del trails[next(iter(trails))]
                     trails[name] = seen
                 elif (
-                    type(last) is Seen
+                    not isinstance(last, Trail)
                     and unlike(last.calls[0], call)
                     and (what or (type(args := action.args) is dict and ASKED.isdisjoint(args)))
                 ):
@@ -108,7 +108,7 @@ class Watch:
             if len(self.trails) > TOOLS:
                 del self.trails[next(iter(self.trails))]
             return
-        if isinstance(last, Seen):
+        if not isinstance(last, Trail):
             before = last.calls[0]
             if not may_be_alike(before, call):
                 self.trails[name] = seen
@@ -134,7 +134,7 @@ class Watch:
             if seen is not None:
                 name = tools.label(call.name, line)
                 last = self.trails.get(name)
-                if type(last) is Seen and unlike(last.calls[0], call):
+                if last is not None and not isinstance(last, Trail) and unlike(last.calls[0], call):
                     self.trails[name] = seen
                 else:
                     self._alike(name, last, call, seen)

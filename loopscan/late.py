@@ -1,0 +1,94 @@
+"""A usual turn in the window without its content, which is read again from the log if somebody asks for it."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, BinaryIO, ClassVar, Final
+
+from loopscan.decode import FAST_ERRORS
+from loopscan.model import JSON, MISSING, Call
+from loopscan.row import Plain, Row
+
+_OPEN: Final = 16
+"""Files that are held open to be read again."""
+
+
+class Source:
+    """A log file whose lines can be read again."""
+
+    __slots__ = ("_decode", "_file", "_path")
+    _open: ClassVar[deque[Source]] = deque()
+
+    def __init__(self, path: Path, decode: Callable[[bytes], Row]) -> None:
+        self._path, self._decode = path, decode
+        self._file: BinaryIO | None = None
+
+    def row(self, place: int) -> Row | None:
+        """The row at a place; None where it is no longer there."""
+        try:
+            file = self._file or self._opened()
+            file.seek(place)
+            return self._decode(file.readline())
+        except (OSError, *FAST_ERRORS):
+            return None
+
+    def _opened(self) -> BinaryIO:
+        self.close_all(_OPEN - 1)
+        self._file = self._path.open("rb")
+        self._open.append(self)
+        return self._file
+
+    @classmethod
+    def close_all(cls, but: int = 0) -> None:
+        """Release the files opened first, until `but` are left; they are opened again when they are needed."""
+        while len(cls._open) > but:
+            cls._open.popleft().close()
+
+    def close(self) -> None:
+        """Release the file."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+
+class Late(Plain, gc=False):
+    """A usual turn without its content.
+
+    `head`, `tail`: hashes of the first 8 and the last 10 characters of its result, `size`: all of them.
+    """
+
+    ident: Any
+    turn: int
+    source: Source
+    place: int
+    head: int
+    tail: int
+    size: int
+    before: Any = None
+    key: Any = None
+    rough: int | None = None
+    made: list[Call] | None = None
+
+    @property
+    def error(self) -> bool:
+        """No failure."""
+        return False
+
+    @property
+    def args(self) -> Any:
+        """The arguments of its call."""
+        return self.calls[0].args
+
+    @property
+    def calls(self) -> list[Call]:
+        """Its call; one that equals nothing where the log has changed since."""
+        if self.made is None:
+            row: Row = self.source.row(self.place)
+            result: JSON = None if row is None else row.result
+            if type(result) is str and self.head == hash(result[:8]) and self.size == len(result):
+                self.made = [Call(row.name, row.args, result)]
+            else:
+                self.made = [Call("", None, MISSING)]
+        return self.made

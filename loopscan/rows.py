@@ -1,0 +1,158 @@
+"""The usual turns of a run, straight from their rows: what `loopscan.stretch` does, without building turns."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+import orjson
+
+from loopscan.decode import canonical
+from loopscan.formats._fields import when
+from loopscan.key import Action, Keyer
+from loopscan.late import Late, Source
+from loopscan.model import Call
+from loopscan.row import Row
+from loopscan.rules import tools
+from loopscan.rules.likeness import ASKED, LISTED, may_be_alike, unlike
+from loopscan.rules.streaks import GAP, Trail
+from loopscan.rules.watch import TOOLS
+from loopscan.series import PART
+from loopscan.spelling import PATHS
+
+if TYPE_CHECKING:
+    from loopscan.episodes import Tracker
+
+_SORTED: Final = orjson.OPT_SORT_KEYS
+_SHELL: Final = tools.SHELL
+_moment: Final = datetime.fromisoformat
+
+
+class Look(msgspec.Struct, gc=False):
+    """What a usual turn is told by and leaves behind.
+
+    `ring`, `newest`, `reach`, `trails`: those of the detector and of the watch. `number`: turns so far; `last`: the
+    newest. `model`, `most`, `since`, `until`: model, longest prompt and times under which the present price holds.
+    """
+
+    ring: list[Any]
+    newest: dict[int, Any]
+    reach: int
+    trails: dict[str, Any]
+    number: int
+    model: str | None
+    most: int
+    since: float
+    until: float
+    started: float | None = None
+    ended: float | None = None
+    gap: tuple[float, int] = (0.0, 0)
+    last: Any = None
+
+
+def usual(
+    look: Look, rows: list[Row], at: int, source: Source | None, keyer: Keyer, tracker: Tracker | None
+) -> list[float]:
+    """Take the usual turns from number `at` on; for each its seconds since the first turn of the run.
+
+    It ends at the first that is not usual, or behind the last turn of a part. Without a tracker a turn that the rules
+    want to see (a shell, a file) is not usual. Longer than other functions: see `loopscan.stretch`.
+    """
+    ring, newest, reach, trails, kinds = look.ring, look.newest, look.reach, look.trails, tools.KINDS
+    model, most, since, until = look.model, look.most, look.since, look.until
+    number, started, ended, gap = look.number, look.started, look.ended, look.gap
+    waits: list[float] = []
+    last_in_part = number + PART - number % PART
+    action: Any = None
+    for row in rows[at:] if at else rows:
+        name, args, result = row.name, row.args, row.result
+        if row.model != model or row.sent > most or row.error:
+            break
+        time = None
+        if row.ts is not None:
+            try:
+                moment = _moment(row.ts)
+                time = moment.timestamp() if moment.tzinfo is not None else when(row.ts)
+            except (ValueError, OverflowError):
+                time = when(row.ts)
+        if not since <= (time or 0.0) < until:
+            break
+        what = kinds.get(name)
+        if what is None:
+            what = tools.kind(name)
+        plain = type(args) is dict and PATHS.isdisjoint(args)
+        if not plain or what & _SHELL:
+            if tracker is None:
+                break
+            args = keyer.read(name, args)
+        try:
+            ident = hash((name, orjson.dumps(args, None, _SORTED)))
+        except orjson.JSONEncodeError:
+            ident = hash((name, canonical(args)))
+        number += 1
+        before: Any = newest.get(ident)
+        if before is not None and before.turn > number - reach:
+            break
+        if type(result) is str:
+            head, tail, size = hash(result[:8]), hash(result[-10:]), len(result)
+        else:
+            head = tail = size = 0
+        last: Any = trails.get(name)
+        if last is not None:
+            if type(last) is Trail:
+                break
+            if number - last.turn <= GAP:
+                if type(last) is Late:
+                    apart = (
+                        last.head != head
+                        and last.tail != tail
+                        and (last.size != size or size >= LISTED)
+                        and type(result) is str
+                    )
+                else:
+                    apart = unlike(last.calls[0], Call(name, args, result))
+                if not (apart and (what or (type(args) is dict and ASKED.isdisjoint(args)))) and may_be_alike(
+                    last.calls[0], Call(name, row.args, result)
+                ):
+                    break
+        elif len(trails) >= TOOLS:
+            del trails[next(iter(trails))]
+        # nothing is changed above, everything below: the turn is a usual one
+        if not plain:
+            action = Action(ident, (ident,), row.calls, "", args=args, turn=number)
+        elif source is not None and type(result) is str and row.place >= 0:
+            action = Late(ident, number, source, row.place, head, tail, size)
+        else:
+            action = row
+            row.ident, row.turn, row.run, row.ts, row.model = ident, number, None, None, None
+        ring[number % reach] = newest[ident] = trails[name] = action
+        if time is None:
+            waits.append(0.0)
+        else:
+            if started is None:
+                started = time
+            elif ended is not None and time - ended > gap[0]:
+                gap = (time - ended, number)
+            if not ended or time > ended:
+                ended = time
+            waits.append(time - started)
+        if tracker is not None and (what & _SHELL or not plain) and _shown(tracker, what, args, action):
+            break
+        if number == last_in_part:
+            break
+    if action is not None:
+        look.number, look.started, look.ended, look.gap, look.last = action.turn, started, ended, gap, action
+    return waits
+
+
+def _shown(tracker: Tracker, what: int, args: Any, action: Any) -> bool:
+    """Show a turn to the rules on shells and files; whether one of them has something going on then."""
+    watch = tracker.watch
+    assert watch is not None
+    tracker.turn = tracker.detector.turn = watch.turn = action.turn
+    if what & _SHELL:
+        watch.shell(action.calls[0], action, action)
+    elif what and type(args) is dict and not PATHS.isdisjoint(args):
+        watch.file(what, args, action)
+    return not tracker.calm()
