@@ -133,12 +133,12 @@ class Blob:
         """Whether an input whose first line is no value is one value over many lines, and no damaged line log."""
         if raw.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] not in (b"{", b"["):
             return False
-        text = decode.text_of(raw)
-        if not decode.may_begin(text):
-            return False
+        found = decode.beginning(decode.text_of(raw))
+        if found != "open":
+            return found == "whole"
         if len(lines) == 1:
             return self._at_end()
-        return not any(_is_object(line) for line in lines[1:] if line.startswith(b"{"))
+        return not any(_is_whole(line) for line in lines[1:] if line.startswith((b"{", b"[")))
 
     def _document(self) -> list[JSON]:
         """The values of an input in which one value spans several lines; of a damaged one what is whole."""
@@ -245,8 +245,8 @@ class Blob:
         self.close()
 
 
-def _is_object(line: bytes) -> bool:
+def _is_whole(line: bytes) -> bool:
     try:
-        return isinstance(decode.loads(line), dict)
+        return isinstance(decode.loads(line), (dict, list))
     except decode.BadJSON:
         return False

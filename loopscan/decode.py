@@ -95,15 +95,18 @@ _CUT_TOKEN = 6
 """A literal or an escape cut short leaves at most this many characters behind the place of the error."""
 
 
-def may_begin(text: str) -> bool:
-    """Whether `text` could be the beginning of a JSON value that goes on behind its end."""
-    try:
-        _slow.raw_decode(text, len(text) - len(text.lstrip()))
-    except json.JSONDecodeError as err:
-        return err.msg.startswith("Unterminated string") or err.pos >= len(text.rstrip()) - _CUT_TOKEN
-    except (ValueError, RecursionError):
-        return False
-    return True
+def beginning(text: str) -> str:
+    """What `text` holds: `whole` for JSON values and nothing else, `open` where it could be the beginning of that."""
+    pos, end = 0, len(text.rstrip())
+    while pos < end:
+        match = _WHITE.match(text, pos)
+        try:
+            _, pos = _slow.raw_decode(text, pos if match is None else match.end())
+        except json.JSONDecodeError as err:
+            return "open" if err.msg.startswith("Unterminated string") or err.pos >= end - _CUT_TOKEN else ""
+        except (ValueError, RecursionError):
+            return ""
+    return "whole"
 
 
 def canonical(value: JSON) -> bytes:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},]', re.DOTALL)
+_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|["\[\]{},]', re.DOTALL)
 _CLOSER: Final = {"[": "]", "{": "}"}
 
 
@@ -19,6 +19,8 @@ def mended(text: str, start: int, end: int) -> str | None:
     cut, closers = start, ""
     for match in _TOKEN.finditer(text, start, end):
         token = match[0]
+        if token == '"':
+            break  # a string that is not closed: what follows is its text
         if token in _CLOSER:
             still_open.append(token)
         elif token == ",":

@@ -138,6 +138,10 @@ class Assembly:
         held = self._runs.get(run)
         return reversed(held.turns if held is not None else deque())
 
+    def holds(self, turn: Turn) -> bool:
+        """Whether a turn is still held: once given out it stays as it is."""
+        return any(t is turn for t in self.held(turn.run))
+
     def call(self, run: str, call_id: str | None) -> Call | None:
         """The held call of a run that waits under this id; without an id its only unanswered call."""
         held = self._runs.get(run)

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import PurePath
 
 from loopscan.blob import Blob
 from loopscan.decode import canonical, word
-from loopscan.formats._fields import count, dollars, items, mapping
+from loopscan.formats._fields import count, dollars, identity, items, mapping
 from loopscan.formats._usage import usage_of
 from loopscan.model import JSON, Turn, Usage
 from loopscan.skips import Skips
@@ -45,7 +46,7 @@ class Bill:
             turn.usage.usd = self.usd * weight_of(turn.usage) / self.weight
         if self.output is not None and turn.parent is None and self.written:
             self.passed += turn.written or 0
-            share = round(self.output * self.passed / self.written) - self.shared
+            share = max(0, round(self.output * self.passed / self.written) - self.shared)
             self.shared += share
             turn.usage.output = share
 
@@ -80,22 +81,26 @@ class _Sends:
         return total.output if total and whole and (total.output or 0) > told else None
 
 
-def bills_of(blob: Blob) -> list[Bill]:
-    """The bills of a file, in order; none for what can be read only once."""
-    bills: list[Bill] = []
-    sends = _Sends()
+def bills_of(blob: Blob) -> dict[str, list[Bill]]:
+    """The bills of a file by session, in order; none for what can be read only once."""
+    bills: dict[str, list[Bill]] = {}
+    open_: dict[str, _Sends] = {}
     paid: dict[str, float] = {}
+    session = PurePath(blob.name).stem
     if blob.path is None:
         return bills
     again = Blob(blob.name, blob.path)
     for _, line in stream_lines(again, Skips()):
         if not isinstance(line, dict):
             continue
-        if line.get("type") == "assistant":
+        kind, named = line.get("type"), identity(line.get("session_id"))
+        session = named or session if kind == "system" else session
+        sends = open_.setdefault(named or session, _Sends())
+        if kind == "assistant":
             sends.add(line)
-        elif line.get("type") == "result":
-            bills.append(_bill(line, sends, paid))
-            sends = _Sends()
+        elif kind == "result":
+            bills.setdefault(named or session, []).append(_bill(line, sends, paid))
+            del open_[named or session]
         elif (usage := final_usage(line)) is not None and sends.latest in sends.usage:
             sends.usage[sends.latest].merge(usage)
     again.close()
@@ -117,7 +122,7 @@ def _bill(line: dict[str, JSON], sends: _Sends, paid: dict[str, float]) -> Bill:
 def weight_of(usage: Usage) -> float:
     """Tokens of a send in units of one uncached input token."""
     read, write, long = usage.cache_read or 0, usage.cache_write or 0, usage.cache_write_1h or 0
-    fresh = (usage.input or 0) - read - write
+    fresh = max(0, (usage.input or 0) - read - write)
     return fresh + 0.1 * read + 1.25 * (write - long) + 2 * long + 5 * (usage.output or 0)
 
 

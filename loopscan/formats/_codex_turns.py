@@ -82,9 +82,9 @@ class Turns:
 
     def done_inside(self, call: Call) -> bool:
         """Put a call that a script made in the script's place; False if no script is running."""
-        if not self._scripts:
+        turn, script = next((s for s in self._scripts.values() if self._assembly.holds(s[0])), (None, None))
+        if turn is None:
             return False
-        turn, script = next(iter(self._scripts.values()))
         place = next((i for i, c in enumerate(turn.calls) if c is script), None)
         if place is None:
             turn.calls.append(call)
@@ -98,7 +98,8 @@ class Turns:
         error = error or (said is not None and said[0])
         self._answered = self._answered or self._turn is not None
         turn, script = self._scripts.pop(call_id or "", (None, None))
-        if turn is not None and script is not None and error and all(c is not script for c in turn.calls):
+        broke = turn is not None and script is not None and error and all(c is not script for c in turn.calls)
+        if turn is not None and script is not None and broke and self._assembly.holds(turn):
             turn.calls.append(script)  # the script itself broke, after what it had done
         call = self._assembly.call(self.thread.run, call_id)
         self._assembly.result(self.thread.run, call_id, result, error)

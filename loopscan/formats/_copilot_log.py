@@ -105,7 +105,7 @@ class Log:
         chain, send = self._chain(event, data), identity(data.get("apiCallId"))
         requests, text = items(data.get("toolRequests")), text_or_none(data.get("content")) or ""
         thought = text_or_none(data.get("reasoningText")) or ""
-        turn = chain.sends.get(send) if send is not None else None
+        turn = self._held(chain, send)
         if turn is None:
             if not (requests or text or thought or data.get("outputTokens")):
                 return  # a placeholder of a stream
@@ -123,6 +123,11 @@ class Log:
         turn.written = (turn.written or 0) + len(text) + len(thought)
         for request in requests:
             self._call(turn, mapping(request))
+
+    def _held(self, chain: _Chain, send: str | None) -> Turn | None:
+        """The turn of a send, unless it was passed on: then it stays as it is."""
+        turn = chain.sends.get(send or "")
+        return turn if turn is not None and self.assembly.holds(turn) else None
 
     def _open(self, chain: _Chain, number: int, time: float | None) -> Turn:
         chain.ending = None
@@ -169,7 +174,7 @@ class Log:
         if send is None or usage.input is None:
             return
         window = count(record.get("maxPromptTokens")) or None
-        turn = next((c.sends[send] for c in self.chains.values() if send in c.sends), None)
+        turn = next((t for c in self.chains.values() if (t := self._held(c, send))), None)
         if turn is None:
             self.usage[send] = usage, window
             _trim(self.usage)

@@ -72,6 +72,10 @@ class Session:
         """The newest turn."""
         return self._assembly.latest(self.run)
 
+    def holds(self, turn: Turn) -> bool:
+        """Whether a turn was not passed on yet: after that it stays as it is."""
+        return self._assembly.holds(turn)
+
     @property
     def between_turns(self) -> bool:
         """Whether the newest turn made calls, all of them answered, and was not said to be the last."""

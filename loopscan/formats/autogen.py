@@ -104,6 +104,9 @@ def read(blob: Blob, scan: Scan) -> Iterator[Event]:
             yield from _state(value, blob.name, number, scan)
         elif _is_result(value):
             messages = items(value) or items(mapping(value).get("messages"))
+            if stream is not None and not stream.repeated_in(messages):
+                yield from stream.close(None, 0)
+                stream = None
             if stream is None:
                 run = _Run(_run_id(mapping(value), blob.name, number), number, scan, messages)
                 for message in messages:
@@ -148,10 +151,17 @@ class _Run:
         users = [m for m in messages if _kind(m) == "UserMessage" and mapping(m).get("source") == "user"]
         self.prompt: int | None = 0 if len(users) > 1 else None
         self.thought = 0
+        self.ids: set[str] = set()
+
+    def repeated_in(self, messages: list[JSON]) -> bool:
+        """Whether a result holds the messages of this run again; where messages have no ids, it does."""
+        ids = {i for m in messages if (i := identity(mapping(m).get("id")))}
+        return not ids or not self.ids or not ids.isdisjoint(self.ids)
 
     def message(self, message: dict[str, JSON], number: int) -> Iterator[Event]:
         kind, usage, content = _kind(message), message.get("models_usage"), message.get("content")
         message_id = identity(message.get("id"))
+        self.ids |= {message_id} if message_id else set()
         if message_id is not None and self.scan.copy_of("autogen", message_id):
             return
         if kind in _RESULTS:

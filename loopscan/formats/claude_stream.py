@@ -77,17 +77,18 @@ class _Stream:
         self.cursor = CursorTurns(self.assembly)
         self.messages: dict[str, Turn] = {}
         self.model: str | None = None
-        self.results = 0
         self.restarted: dict[str, int] = {}
         self.compacted = self.stopped = False
         self.fault: str | None = None
 
-    def billed(self, events: Iterator[Event], bills: list[Bill]) -> Iterator[Event]:
-        """The events, each send with its share of the bill."""
-        at = self.results
+    def billed(self, events: Iterator[Event], bills: dict[str, list[Bill]]) -> Iterator[Event]:
+        """The events, each send with its share of the next bill of its session."""
         for event in events:
-            if isinstance(event, Turn) and at < len(bills):
-                bills[at].apply(event)
+            if isinstance(event, Turn):
+                session = event.session or self.session
+                mine, at = bills.get(session, []), self.restarted.get(session, 1) - 1
+                if at < len(mine):
+                    mine[at].apply(event)
             yield event
 
     def line(self, line: dict[str, JSON], number: int) -> Iterator[Event]:
@@ -199,7 +200,6 @@ class _Stream:
         self.messages.clear()
         self.cursor = CursorTurns(self.assembly)
         self.fault, self.stopped = None, False
-        self.results += 1
 
 
 def clean_result(name: str, result: JSON) -> JSON:

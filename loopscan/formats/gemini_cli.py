@@ -161,7 +161,7 @@ class _Log:
                 self.open[key], self.cancelled = turn, False
                 if len(self.open) > HOLD:
                     del self.open[next(iter(self.open))]
-        if key in self.open:
+        if key in self.open and self.session.holds(self.open[key]):
             self._update(self.open[key], message, number)
         return ready
 

@@ -76,7 +76,8 @@ class _Log:
     """One wire log while it is read.
 
     `step`: a step that began but shows nothing yet (it is no turn if it is retried); `turn`: the step whose parts
-    are being read; `prompted`: whether the log uses `turn.prompt`.
+    are being read; `copy`: takes the parts of steps that were read before; `prompted`: whether the log uses
+    `turn.prompt`.
     """
 
     def __init__(self, name: str, scan: Scan) -> None:
@@ -86,10 +87,13 @@ class _Log:
         self.model: str | None = None
         self.step: Turn | None = None
         self.turn: Turn | None = None
+        self.copy = Turn(run)
         self.prompted = False
 
     def record(self, record: dict[str, JSON], number: int) -> list[Event]:
         kind, time = record.get("type"), when(record.get("time"))
+        if self.turn is not None and self.turn is not self.copy and not self.session.holds(self.turn):
+            self.turn = None
         if kind == "context.append_loop_event":
             return self._event(mapping(record.get("event")), number, time)
         if kind == "turn.prompt":
@@ -138,7 +142,7 @@ class _Log:
             ready = self.begun(unanswered=True)
             uuid = identity(event.get("uuid"))
             if uuid is not None and self.scan.copy_of("kimi", uuid, time):
-                self.turn = Turn(self.session.run)  # takes the parts of the copy, goes nowhere
+                self.turn = self.copy
                 return ready
             self.step = Turn(self.session.run, text=None, line=number, time=time, written=0)
             return ready

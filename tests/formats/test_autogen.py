@@ -115,6 +115,19 @@ def test_words_without_usage_are_turns_only_where_nothing_was_counted(tmp_path: 
     assert turns(events("autogen", tmp_path / "c.jsonl", {"messages": free}))[0].usage is None
 
 
+@pytest.mark.parametrize(("ids", "runs"), [(("a", "b"), 1), (("x", "y"), 2), ((None, None), 1)])
+def test_a_result_behind_streamed_messages_repeats_them_only_if_it_holds_them(
+    tmp_path: Path, ids: tuple[str | None, ...], runs: int
+) -> None:
+    def named(entry: dict[str, Any], name: str | None) -> dict[str, Any]:
+        return {**entry, "id": name} if name else entry
+
+    streamed = [named(USER, ids[0] and "a"), named(message("TextMessage", "bye", USED), ids[1] and "b")]
+    result = {"run_id": "r", "messages": [named(m, i) for m, i in zip(streamed, ids, strict=True)], "stop_reason": "x"}
+    found = turns(events("autogen", tmp_path / "a.jsonl", *streamed, result))
+    assert len({t.run for t in found}) == len(found) == runs
+
+
 def test_states_of_teams(tmp_path: Path) -> None:
     def said(content: Any) -> dict[str, Any]:
         return {"type": "AssistantMessage", "source": "bot", "content": content, "thought": "hm"}

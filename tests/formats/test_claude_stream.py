@@ -122,6 +122,15 @@ def test_output_of_the_result_is_shared_out_where_the_input_adds_up(
     assert [t.usage.output for t in found if t.usage and t.parent] == [1]
 
 
+def test_a_session_that_broke_off_has_no_part_in_the_bill_of_the_next(tmp_path: Path) -> None:
+    """Streams appended to one file: the first was killed before its result line."""
+    killed = [{**said(f"k{i}", use(f"c{i}", "make")), "session_id": "s0"} for i in (1, 2, 3)]
+    whole = [INIT, said("m1", use("d1", "make")), back("d1", "ok"), result(total_cost_usd=0.5)]
+    found = turns(events(lines(tmp_path / "x.jsonl", {**INIT, "session_id": "s0"}, *killed, *whole)))
+    dollars = {t.run: t.usage.usd for t in found if t.usage is not None}
+    assert dollars == {"s0": None, "s1": 0.5}
+
+
 def test_standard_input_has_no_dollars(tmp_path: Path) -> None:
     data = lines(tmp_path / "x", INIT, said("m1", text("hi")), result()).read_bytes()
     found = list(load("claude-stream").read(Blob("<stdin>", None, io.BytesIO(data)), Scan()))

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from loopscan.formats import load
-from loopscan.model import MISSING
+from loopscan.blob import Blob
+from loopscan.formats import Scan, load
+from loopscan.model import MISSING, Turn
 from tests.formats.rollouts import (
     Record,
     calls,
@@ -27,6 +28,7 @@ from tests.formats.rollouts import (
     tokens,
     turns,
     user,
+    write,
 )
 
 CODEX = load("codex")
@@ -152,3 +154,13 @@ def test_wrappers_differ_where_results_do_not(first: str, second: str) -> None:
 )
 def test_exit_codes_and_outputs_stay(first: str, second: str) -> None:
     assert CODEX.clean_result("shell", first) != CODEX.clean_result("shell", second)
+
+
+@pytest.mark.parametrize("late", [[ran(90, "ls", "a")], [script_gives(90, "s", "Script failed\nOutput:\nTypeError")]])
+def test_a_script_that_says_nothing_for_many_turns_is_as_it_was_handed_on(tmp_path: Path, late: list[Record]) -> None:
+    between = [r for n in range(20) for r in (calls(2 * n + 5, f"c{n}"), gives(2 * n + 6, f"c{n}", str(n)))]
+    log = [meta(), user(1), script(2, "s"), count(3, tokens(9), tokens(9)), *between, *late]
+    with Blob(str(write(tmp_path / "r.jsonl", log))) as blob:
+        handed_on = [(e, list(e.calls)) for e in CODEX.read(blob, Scan()) if isinstance(e, Turn)]
+    assert len(handed_on) == 21
+    assert [t.calls for t, _ in handed_on] == [c for _, c in handed_on]
