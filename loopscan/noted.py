@@ -25,7 +25,14 @@ class Told(NamedTuple):
     words: str
 
 
-Saying = str | Skip | Told
+class Barren(NamedTuple):
+    """A file of a known format without anything to audit."""
+
+    file: str
+    reason: str
+
+
+Saying = str | Skip | Told | Barren
 
 
 @dataclass(slots=True)
@@ -41,6 +48,8 @@ class Said:
         for saying in self.sayings:
             if isinstance(saying, Skip):
                 skips.add(saying.file, saying.line and saying.line + base, saying.reason)
+            elif isinstance(saying, Barren):
+                skips.nothing(saying.file, saying.reason)
             elif skips.report is not None:
                 if isinstance(saying, str):
                     skips.report(saying)
@@ -71,6 +80,10 @@ class Noted(Skips):
         number = self.unknown[kind] - self.before[kind]
         if number <= self.limit:
             self.sayings.append(Told(kind, number, words))
+
+    def nothing(self, file: str, reason: str) -> None:
+        """Take a file without anything to audit."""
+        self.sayings.append(Barren(file, reason))
 
     def say(self, words: str) -> None:
         """Take a line."""

@@ -30,6 +30,8 @@ class Skips:
     copies: int = 0
     """Records dropped because they repeat an earlier record (log copies, resumed sessions)."""
     reopened: int = 0
+    barren: Counter[str] = field(default_factory=Counter)
+    """Files of a known format in which there is nothing to audit, by reason."""
 
     def add(self, file: str, line: int | None, reason: str) -> None:
         """Count one skipped record; the first `limit` of them are reported as `file:line: reason`."""
@@ -53,6 +55,12 @@ class Skips:
         if self.report is not None and self.unknown[kind] <= self.limit:
             self.report(words)
 
+    def nothing(self, file: str, reason: str) -> None:
+        """Count a file of a known format without anything to audit; the first ones are reported. No record is lost."""
+        self.barren[reason.partition(":")[0]] += 1
+        if self.report is not None and self.barren.total() <= self.limit:
+            self.report(f"{file if self.hide is None else self.hide(file)}: {reason}")
+
     def unknown_type(self, format_name: str, type_name: object) -> None:
         """Count a record type that the reader of a format does not know (formats drift weekly)."""
         if isinstance(type_name, (dict, list)):
@@ -70,5 +78,6 @@ class Skips:
         self.reopened += other.reopened
         self.by_reason.update(other.by_reason)
         self.by_file.update(other.by_file)
+        self.barren.update(other.barren)
         for kind, count in other.unknown.items():
             self._unknown(kind, count)

@@ -31,6 +31,7 @@ def read_spans(
             else:
                 _no_span(record, blob, number, scan, format_name)
     yield from traces.flush()
+    traces.tell_strange(blob.name)
 
 
 def _no_span(record: JSON, blob: Blob, number: int, scan: Scan, format_name: str) -> None:

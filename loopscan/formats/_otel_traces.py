@@ -17,6 +17,11 @@ QUIET: Final = 2000
 HELD: Final = 64 << 20
 """Characters held in open traces, roughly, before the one that has been quiet longest is released."""
 
+_STRANGE: Final = (
+    "no GenAI span: {:,} span{} without attributes of a model, a tool or an agent (gen_ai.*, llm.*, ai.*); turn on the "
+    "GenAI instrumentation of the agent, or name the files that its spans are in"
+)
+
 
 @dataclass(slots=True)
 class _Trace:
@@ -34,12 +39,14 @@ class Traces:
         self._open: dict[str, _Trace] = {}  # both in order of their latest span
         self._ended: dict[str, _Trace] = {}
         self._order = 0
+        self._known = 0
         self._size = 0
 
     def add(self, raw: RawSpan) -> Iterator[Event]:
         """Take in a span; yields what is ready to go."""
         self._order += 1
         span = extract(raw, self._order)
+        self._known += span.kind != "step"
         trace = self._open.pop(span.trace, None) or self._ended.pop(span.trace, None) or _Trace()
         known = trace.spans.get(span.id)
         if known is None or (span.ended is not None) >= (known.ended is not None):
@@ -63,6 +70,11 @@ class Traces:
         for traces in (self._ended, self._open):
             while traces:
                 yield from self._release(traces)
+
+    def tell_strange(self, file: str) -> None:
+        """Say it of an input with spans none of which is of a model, a tool or an agent."""
+        if self._order and not self._known:
+            self._scan.skips.nothing(file, _STRANGE.format(self._order, "" if self._order == 1 else "s"))
 
     def _release(self, traces: dict[str, _Trace]) -> Iterator[Event]:
         name = next(iter(traces))

@@ -47,6 +47,7 @@ def read(blob: Blob, scan: Scan) -> Iterator[Event]:
             if raw is not None:
                 yield from traces.add(raw)
     yield from traces.flush()
+    traces.tell_strange(blob.name)
 
 
 def _values(blob: Blob, scan: Scan) -> Iterator[tuple[int, JSON]]:

@@ -94,6 +94,8 @@ def left_out(report: Report) -> list[str]:
     if skips.total:
         reasons = ", ".join(f"{n:,} {clean(r, 60)}" for r, n in skips.by_reason.most_common(5))
         lines.append(f"skipped {plural(skips.total, 'record')}: {reasons}")
+    for reason, count in skips.barren.most_common(5):
+        lines.append(f"{plural(count, 'file')} with nothing to audit: {clean(reason, 60)}")
     if skips.copies:
         lines.append(f"dropped {plural(skips.copies, 'log copy').replace('copys', 'copies')}")
     if skips.unknown:

@@ -8,11 +8,15 @@ from typing import Any
 
 import pytest
 
-from loopscan.blob import Head
-from loopscan.formats import Scan
+from loopscan import audit
+from loopscan.blob import Blob, Head
+from loopscan.formats import Scan, load
 from loopscan.formats._otel_traces import Traces
 from loopscan.formats._otlp import raw_span
 from loopscan.formats.otlp_genai import clean_result, sniff
+from loopscan.records import skipped
+from loopscan.render._summary import left_out
+from loopscan.skips import Skips
 from tests.formats.spans import T0, agent, asks, batch, chat, ends, read, span, story, tool, turns
 
 ARGS = '{"id": 7}'
@@ -172,3 +176,47 @@ def test_what_is_held_is_bounded() -> None:
 )
 def test_clean_result(result: Any, want: Any) -> None:
     assert clean_result("get", result) == want
+
+
+STRANGE = {
+    "without attributes": ([{"attributes": []}], 1),
+    "of a web server": ([{"attributes": [{"key": "http.method", "value": {"stringValue": "GET"}}]}] * 3, 3),
+    "with an error": ([{"attributes": [], "status": {"code": 2, "message": "gen_ai"}}], 1),
+    "of a tool": ([{"attributes": [{"key": "gen_ai.tool.name", "value": {"stringValue": "ls"}}]}], 0),
+    "one of them of a tool": (
+        [{"attributes": []}, {"attributes": [{"key": "gen_ai.tool.name", "value": {"stringValue": "ls"}}]}], 0,
+    ),
+    "none": ([], 0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("given", "told"), STRANGE.values(), ids=STRANGE)
+@pytest.mark.parametrize("name", ["otlp-genai", "otel-console", "openinference"])
+def test_spans_of_other_programs_are_said_once_a_file(
+    tmp_path: Path, name: str, given: list[dict[str, Any]], told: int
+) -> None:
+    lines = [
+        {"traceId": "t", "spanId": f"s{i}", "name": "GET", "startTimeUnixNano": "1", "endTimeUnixNano": "2", **g}
+        for i, g in enumerate(given)
+    ]
+    log = tmp_path / "x.jsonl"
+    log.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    said: list[str] = []
+    scan = Scan(Skips(said.append))
+    with Blob(str(log), log) as blob:
+        list(load(name).read(blob, scan))
+    assert scan.skips.total == 0
+    assert dict(scan.skips.barren) == ({"no GenAI span": 1} if told else {})
+    assert [s.partition(" without")[0] for s in said] == (
+        [f"{log}: no GenAI span: {told} span{'' if told == 1 else 's'}"] if told else []
+    )
+
+
+def test_files_with_nothing_to_audit_are_counted_in_every_report(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.jsonl").write_text(
+            '{"traceId":"t","spanId":"s","name":"GET","startTimeUnixNano":"1","attributes":[]}\n'
+        )
+    report = audit(str(tmp_path))
+    assert skipped(report.skipped)["files_without_runs"] == {"no GenAI span": 2}
+    assert "2 files with nothing to audit: no GenAI span" in left_out(report)
