@@ -8,7 +8,8 @@ from typing import Any, Final
 from loopscan.bill import Line, by_model, total
 from loopscan.exits import ORDER
 from loopscan.fit import Fit, fit
-from loopscan.records import SCHEMA, record, skipped
+from loopscan.money import Checked
+from loopscan.records import SCHEMA, record, skipped, stated
 from loopscan.report import Report, RunReport, dollars
 
 FITTED_FROM: Final = 4
@@ -79,15 +80,15 @@ def cost_document(report: Report) -> dict[str, Any]:
 
 def _certainty(runs: list[RunReport]) -> dict[str, Any]:
     """What the sums hold that was not measured, what checks them, and what a cold cache cost."""
-    money = [run.money for run in runs]
+    money, checked = [run.money for run in runs], Checked()
+    for one in money:
+        checked.join(one.checked)
     return {
         "guessed_usd": dollars(sum(m.guessed.usd for m in money)),
         "baseless_sends": sum(m.guessed.baseless for m in money),
         "placeholder_sends": sum(m.guessed.placeholders for m in money),
         "estimated_usd": dollars(sum(run.usd for run in runs) + sum(m.guessed.more_usd for m in money)),
-        "recorded_sends": sum(m.checked.sends for m in money),
-        "recorded_usd": dollars(sum(m.checked.recorded for m in money)),
-        "computed_usd": dollars(sum(m.checked.computed for m in money)),
+        **stated(checked),
         "cold_sends": sum(m.cold.sends for m in money),
         "cold_usd": dollars(sum(m.cold.usd for m in money)),
         "children_usd": dollars(sum(run.usd for run in runs if run.parent is not None)),

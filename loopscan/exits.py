@@ -140,7 +140,8 @@ class Caps:
 def first_turn(exit_: Exit, series: Series, fired: int | None, full: int | None, done: bool) -> int | None:
     """The turn at which an exit fires on a finished run, None if it never does.
 
-    `fired`/`full`: see `Totals`. An exit does not fire on the last turn of a run that was `done` there.
+    `fired`/`full`: see `Totals`; a rejected send that is no turn of the log has the number of the next one. An exit
+    does not fire on the last turn of a run that was `done` there.
     """
 
     def fires(turn: int) -> bool:
@@ -149,6 +150,8 @@ def first_turn(exit_: Exit, series: Series, fired: int | None, full: int | None,
         return exit_.fires(totals)
 
     turns = len(series)
+    if full is not None and full > turns and exit_.name == "context_full":
+        return full
     if not turns or not fires(turns):
         return None
     turn = bisect_left(range(1, turns), True, key=fires) + 1

@@ -109,6 +109,8 @@ class Figure:
 
     def tripped(self, report: Report) -> Tripped | None:
         of, unit = FIGURES[self.name]
+        if self.unrecorded(report):
+            return None
         shares = {id(r): of(r) for r in report.runs}
         value = Decimal(sum(shares.values())) / unit
         if not self.beyond(value, self.limit):
@@ -117,6 +119,16 @@ class Figure:
         unknown = " (unpriced sends left out)" if unit > 1 and any(r.spent.unpriced for r in report.runs) else ""
         return Tripped(f"{self.name} is {_short(value)}{unknown} in ", runs)
 
+    def unrecorded(self, report: Report) -> bool:
+        """Whether it is a count of tokens that no run recorded."""
+        of = _TOKENS.get(self.name)
+        return of is not None and all(of(run) is None for run in report.runs)
+
+
+_TOKENS: Final[dict[str, Callable[[RunReport], int | None]]] = {
+    "input_tokens": lambda r: r.spent.input,
+    "output_tokens": lambda r: r.spent.output,
+}
 
 FIGURES: Final[dict[str, tuple[Callable[[RunReport], int], int]]] = {
     "runs": (lambda r: 1, 1),
@@ -203,10 +215,13 @@ def failures(
 
 
 def untold(rules: Iterable[Rule], report: Report) -> list[str]:
-    """A line for each rule on dollars that did not trip while some are not known."""
+    """A line for each rule on dollars or tokens that did not trip while some are not known."""
+    rules = list(rules)
     sends = sum(r.spent.unpriced for r in report.runs)
     doubtful = (r for r in rules if isinstance(r, Figure) and FIGURES[r.name][1] > 1 and not r.tripped(report))
-    return [f"--fail-on {r.words}: not told for certain: {sends:,} sends have no price" for r in doubtful if sends]
+    lines = [f"--fail-on {r.words}: not told for certain: {sends:,} sends have no price" for r in doubtful if sends]
+    blank = (r for r in rules if isinstance(r, Figure) and report.runs and r.unrecorded(report))
+    return [*lines, *(f"--fail-on {r.words}: not told: no run recorded {r.name.replace('_', ' ')}" for r in blank)]
 
 
 def _runs(runs: Sequence[RunReport], name: Callable[[RunReport], str]) -> str:

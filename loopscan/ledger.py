@@ -215,6 +215,7 @@ class Ledger(msgspec.Struct, gc=False):
             _count(money.spent.prices, label)
         elif stated is not None:
             usd = stated
+            money.checked.add(stated, None)
             _count(money.spent.prices, "recorded")
         else:
             money.spent.unpriced += 1

@@ -75,17 +75,34 @@ class Spent(msgspec.Struct, gc=False):
 
 
 class Checked(msgspec.Struct, gc=False):
-    """Sends whose dollars the log states too: as recorded and as computed, in picodollars."""
+    """Sends whose dollars the log states too: as recorded and as computed, in picodollars.
+
+    `alone`, `alone_sends`: the recorded dollars of sends that have no price, and so no computed ones.
+    """
 
     sends: int = 0
     recorded: int = 0
     computed: int = 0
+    alone_sends: int = 0
+    alone: int = 0
 
-    def add(self, recorded: int, computed: int) -> None:
+    def add(self, recorded: int, computed: int | None) -> None:
         """Add a send."""
-        self.sends += 1
-        self.recorded += recorded
-        self.computed += computed
+        if computed is None:
+            self.alone_sends += 1
+            self.alone += recorded
+        else:
+            self.sends += 1
+            self.recorded += recorded
+            self.computed += computed
+
+    def join(self, other: Checked) -> None:
+        """Add the sends of another run."""
+        self.sends += other.sends
+        self.recorded += other.recorded
+        self.computed += other.computed
+        self.alone_sends += other.alone_sends
+        self.alone += other.alone
 
 
 class Guessed(msgspec.Struct, gc=False):

@@ -6,6 +6,7 @@ from typing import Any
 
 from loopscan.bill import priced_as
 from loopscan.episodes import Episode
+from loopscan.money import Checked
 from loopscan.report import Fired, Report, RunReport, dollars, iso
 from loopscan.skips import Skips
 from loopscan.summary import figures
@@ -81,7 +82,6 @@ def _cost(report: RunReport) -> dict[str, Any]:
     """Dollars, where they come from, and what is known of them beside."""
     spent, money, cold, children = report.spent, report.money, report.money.cold, report.children
     usd = report.priced_usd
-    stated = money.checked.sends > 0
     return {
         "usd": dollars(usd),
         "price": max(spent.prices, key=spent.prices.__getitem__, default=None),
@@ -92,13 +92,21 @@ def _cost(report: RunReport) -> dict[str, Any]:
         "estimated_usd": dollars(report.usd + money.guessed.more_usd)
         if money.guessed.placeholders and usd is not None
         else None,
-        "recorded_usd": dollars(money.checked.recorded) if stated else None,
-        "recorded_sends": money.checked.sends,
-        "computed_usd": dollars(money.checked.computed) if stated else None,
+        **stated(money.checked),
         "cold_sends": cold.sends,
         "cold_usd": None if usd is None else dollars(cold.usd),
         "children_usd": None if children is None else dollars(children.priced_usd),
         "total_usd": dollars(report.total_usd),
+    }
+
+
+def stated(checked: Checked) -> dict[str, Any]:
+    """The dollars that the log states, for how many sends, and what prices make of the same sends if all have one."""
+    sends = checked.sends + checked.alone_sends
+    return {
+        "recorded_usd": dollars(checked.recorded + checked.alone) if sends else None,
+        "recorded_sends": sends,
+        "computed_usd": dollars(checked.computed) if sends and not checked.alone_sends else None,
     }
 
 
@@ -149,6 +157,7 @@ def skipped(skips: Skips) -> dict[str, Any]:
         "reasons": dict(skips.by_reason.most_common()),
         "files": dict(skips.by_file.most_common(100)),
         "unknown_types": dict(skips.unknown.most_common(100)),
+        **({"files_without_runs": dict(skips.barren)} if skips.barren else {}),
         "copies": skips.copies,
         "reopened": skips.reopened,
     }

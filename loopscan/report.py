@@ -6,6 +6,7 @@ The record of a run (`record`) is the output contract of DESIGN section 6.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -149,7 +150,8 @@ def _seen(run: Run, progress: Progress) -> RunReport:
         run.model, run.labels, run.started, run.ended,
         run.turns, run.calls, state, state_source, run.blind,
         None if run.blind and verdict == "clean" else verdict,
-        episodes, progress.fired, progress.rule, run.full, series, run.ledger.money, lost, waiting, notes,
+        episodes, progress.fired, progress.rule, run.full or run.rejected(), series, run.ledger.money,
+        lost, waiting, notes,
     )  # fmt: skip
 
 
@@ -161,7 +163,9 @@ def _duration(seconds: float) -> str:
 
 def evaluate(report: RunReport, caps: Caps) -> None:
     """Fill in the exits that fired on a run under `caps`, smallest turn first."""
-    end = replace(report.series.whole, fired=report.fired, full=report.full)
+    # A send rejected after the last turn is no turn of the log, but it did happen.
+    full = None if report.full is None else min(report.full, report.turns)
+    end = replace(report.series.whole, fired=report.fired, full=full)
     exits = [fired for exit_ in _exits(caps) if exit_.fires(end) and (fired := _fired(exit_, report)) is not None]
     if len(exits) > 1:
         exits.sort(key=lambda f: (f.turn, ORDER.index(f.exit)))
@@ -232,8 +236,8 @@ class Report:
             "turns": sum(r.turns for r in runs),
             "calls": sum(r.calls for r in runs),
             "sends": sends,
-            "input_tokens": sum(r.spent.input or 0 for r in runs),
-            "output_tokens": sum(r.spent.output or 0 for r in runs),
+            "input_tokens": known_sum(r.spent.input for r in runs),
+            "output_tokens": known_sum(r.spent.output for r in runs),
             "usd": dollars(sum(r.usd for r in runs)) if priced else None,
             "wasted_turns": sum(r.wasted.turns for r in runs),
             "wasted_usd": dollars(sum(r.wasted.usd for r in runs)) if priced else None,
@@ -241,6 +245,12 @@ class Report:
             "waiting_usd": dollars(sum(r.waiting.usd for r in runs)) if priced else None,
             "unpriced_sends": unpriced,
         }
+
+
+def known_sum(counts: Iterable[int | None]) -> int | None:
+    """The sum of what is known; None where nothing is."""
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
 
 
 def dollars(pico: int | None) -> float | None:

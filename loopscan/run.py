@@ -195,6 +195,12 @@ class Run(msgspec.Struct, gc=False):
             return ("context_full" if last.overflow else "error"), "inferred"
         return ("done" if not last.calls and not last.unseen else "cut"), "inferred"
 
+    def rejected(self) -> int | None:
+        """The send that did not fit, where the log says that the run ended so: its failed last turn, else the next."""
+        if self.state != "context_full":
+            return None
+        return self.turns if self.last is not None and self.last.failed else self.turns + 1
+
     @property
     def blind(self) -> bool:
         """Whether most of the run's calls hold no recorded content (an open last turn apart)."""

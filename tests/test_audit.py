@@ -206,6 +206,39 @@ def test_unpriced_is_null_never_zero(tmp_path: Path) -> None:
     assert got["first_exit"]["usd"] is None
 
 
+def test_tokens_that_no_run_recorded_are_null_never_zero(tmp_path: Path) -> None:
+    def totals(*lines: dict[str, Any]) -> list[int | None]:
+        found = audit(native(tmp_path / "t.jsonl", *lines)).totals()
+        return [found["input_tokens"], found["output_tokens"]]
+
+    assert totals(call(1), call(2, run_id="s")) == [None, None]
+    assert totals(call(1), call(2, run_id="s", input_tokens=0)) == [0, None]
+    assert totals(call(1, output_tokens=3), call(2, run_id="s", input_tokens=5)) == [5, 3]
+
+
+REJECTED = {
+    "by a failed turn in its words": ([{"error": True, "result": "prompt is too long"}], None, (3, 2)),
+    "by a failed turn in other words": ([{"error": True, "result": "400"}], "context_full", (3, 2)),
+    "by the state alone": ([], "context_full", (3, 2)),
+    "before any turn": (None, "context_full", (1, 0)),
+    "and it went on": ([call(7), {"text": "done"}], "done", None),
+}
+
+
+@pytest.mark.parametrize(("lines", "state", "want"), REJECTED.values(), ids=REJECTED)
+def test_a_send_that_did_not_fit_is_an_exit_whether_or_not_it_is_a_turn(
+    tmp_path: Path, lines: list[dict[str, Any]] | None, state: str | None, want: tuple[int, int] | None
+) -> None:
+    turns = [] if lines is None else [call(1), call(2), *({"run_id": "r", **line} for line in lines)]
+    end = [{"run_id": "r", "state": state}] if state else []
+    got = run_of(native(tmp_path / "t.jsonl", *turns, *end))
+    assert got["state"] == (state or "context_full")
+    assert got["turns"] == len(turns)
+    found = [(e["turn"], e["paid_sends"]) for e in got["exits"] if e["exit"] == "context_full"]
+    assert found == ([] if want is None else [want])
+    assert all(e["saved_turns"] == 0 for e in got["exits"] if e["exit"] == "context_full")
+
+
 def test_auto_caps_come_from_healthy_runs_and_stuck_runs_never_move_them(tmp_path: Path) -> None:
     def healthy(i: int) -> list[dict[str, Any]]:
         work = [call(k, run_id=f"ok{i}", input_tokens=100) for k in range(3 + i % 4)]

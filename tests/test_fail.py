@@ -9,7 +9,7 @@ import pytest
 
 from loopscan import audit
 from loopscan.errors import UsageError
-from loopscan.fail import failures, parse
+from loopscan.fail import failures, parse, untold
 from loopscan.prices import from_options
 from tests.conftest import loopscan, native
 
@@ -73,3 +73,12 @@ def test_exit_codes(args: list[str], code: int) -> None:
     assert done.returncode == code, done.stderr
     assert bool(done.stdout) == (code != 2)
     assert ("--fail-on" in done.stderr) == (code != 0)
+
+
+@pytest.mark.parametrize("words", ["output_tokens<5", "output_tokens>5", "input_tokens<5"])
+def test_tokens_that_nobody_recorded_trip_nothing_and_it_is_said(tmp_path: Path, words: str) -> None:
+    report = audit(native(tmp_path / "t.jsonl", {"run_id": "a", "name": "t", "args": {}, "result": 1}))
+    assert failures([parse(words)], report) == []
+    name = words[:-2].replace("_", " ")
+    assert untold([parse(words)], report) == [f"--fail-on {words}: not told: no run recorded {name}"]
+    assert untold([parse(words)], audit(native(tmp_path / "u.jsonl", *sends("a", 1, output_tokens=0)))) == []

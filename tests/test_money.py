@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from loopscan import Settings, audit, record
+from loopscan.cost_records import cost_document
 from loopscan.prices import from_options
 from loopscan.report import Report
 from loopscan.settings import CapSettings
@@ -126,6 +127,27 @@ def test_recorded_dollars_are_a_check_and_count_when_asked_for(tmp_path: Path) -
     asked = only(log, Settings(cost="recorded"))
     assert asked["cost"]["usd"] == 9.9935
     assert asked["cost"]["price"] == "recorded"
+
+
+STATED = {
+    "no price": ([("nobody", 0.5)], (0.5, 1, None)),
+    "no price for one of them": ([("nobody", 0.5), ("gpt-5-mini", 0.25)], (0.75, 2, None)),
+    "a price for all": ([("gpt-5-mini", 0.5), ("gpt-5-mini", 0.25)], (0.75, 2, 0.007)),
+    "not stated for one of them": ([("gpt-5-mini", 0.5), ("gpt-5-mini", None)], (0.5, 1, 0.0035)),
+    "not stated": ([("gpt-5-mini", None), ("nobody", None)], (None, 0, None)),
+}
+
+
+@pytest.mark.parametrize("cost", ["computed", "recorded"])
+@pytest.mark.parametrize(("sends", "want"), STATED.values(), ids=STATED)
+def test_what_the_log_states_is_told_wherever_the_cost_comes_from(
+    tmp_path: Path, cost: str, sends: list[tuple[str, float | None]], want: tuple[float | None, int, float | None]
+) -> None:
+    tokens = {"input_tokens": 10_000, "output_tokens": 500}
+    lines = [send(n, model=model, usd=usd, **tokens) for n, (model, usd) in enumerate(sends)]
+    report = report_of(native(tmp_path / "t.jsonl", *lines), Settings(cost=cost))
+    for got in (record(report.runs[0])["cost"], cost_document(report)["totals"]):
+        assert tuple(got[k] for k in ("recorded_usd", "recorded_sends", "computed_usd")) == want
 
 
 def test_recorded_dollars_that_agree_need_no_note(tmp_path: Path) -> None:

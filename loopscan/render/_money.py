@@ -78,9 +78,7 @@ def _assumed(runs: list[RunReport]) -> str:
 def _checked(runs: list[RunReport]) -> str:
     total = Checked()
     for run in runs:
-        total.sends += run.money.checked.sends
-        total.recorded += run.money.checked.recorded
-        total.computed += run.money.checked.computed
+        total.join(run.money.checked)
     if not total.sends:
         return ""
     words = apart(total) or "within 1%"

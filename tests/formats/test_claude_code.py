@@ -186,6 +186,12 @@ def test_runs_and_states(tmp_path: Path, lines: list[dict[str, Any]], want: dict
     assert {r.run.removeprefix(S): (r.turns, r.state) for r in report.runs} == want
 
 
+def test_a_prompt_that_is_too_long_is_the_exit_of_the_send_that_did_not_fit(tmp_path: Path) -> None:
+    lines = [prompt("one"), says("m1", use("t")), says("m2", text("Prompt is too long"), **API_ERROR)]
+    (run,) = audit(write(tmp_path / "s.jsonl", *lines)).runs
+    assert [(e.exit, e.turn, e.paid_sends, e.saved_turns) for e in run.exits] == [("context_full", 2, 1, 0)]
+
+
 def test_per_session_is_one_run(tmp_path: Path) -> None:
     log = write(tmp_path / "s.jsonl", prompt("one"), says("m1", text("1")), prompt("two"), says("m2", use("t")))
     assert [(r.run, r.turns, r.state) for r in audit(log, Settings(per="session")).runs] == [(S, 2, "cut")]
