@@ -1,4 +1,4 @@
-"""Hypothesis strategies: a sample log with its bytes damaged, or with values of other types in its records."""
+"""Damage by chance: bytes edited, values of other types put into records; the same chance does the same damage."""
 
 from __future__ import annotations
 
@@ -11,38 +11,43 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
-from hypothesis import strategies as st
-
 from tests.hostile.nasty import TOKENS, VALUES, spelt
 
-BYTES = st.one_of(st.sampled_from(TOKENS), st.binary(min_size=1, max_size=12))
-
-JSON = st.recursive(
-    st.sampled_from(VALUES) | st.text(max_size=20) | st.integers() | st.floats(),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
-    max_leaves=5,
-)
+Place = tuple[Any, Any]
+"""A container and a key of it."""
 
 
-@st.composite
-def damaged(draw: st.DrawFn, data: bytes) -> bytes:
-    """The bytes after a few edits: cut, drop, insert, overwrite, repeat, swap."""
-    for _ in range(draw(st.integers(1, 4))):
+def damaged(data: bytes, chance: random.Random, other: bytes) -> bytes:
+    """The bytes after a few edits: cut, drop, insert, overwrite, flip, repeat, swap, a part of `other` spliced in."""
+    for _ in range(chance.choice((1, 1, 2, 4))):
         size = len(data)
-        at, span = draw(st.integers(0, size)), draw(st.integers(1, max(1, size // 4)))
-        edit = draw(st.sampled_from(("cut", "drop", "insert", "over", "repeat", "swap")))
-        if edit == "cut":
-            data = data[:at]
-        elif edit == "drop":
-            data = data[:at] + data[at + span :]
-        elif edit == "repeat":
-            data = data[:at] + data[at : at + span] + data[at:]
-        elif edit == "swap":
-            data = data[:at] + data[at + span : at + 2 * span] + data[at : at + span] + data[at + 2 * span :]
-        else:
-            new = draw(BYTES)
-            data = data[:at] + new + data[at + (len(new) if edit == "over" else 0) :]
+        at = chance.randint(0, size)
+        span = 1 + int(chance.random() ** 3 * size / 2)
+        rest = data[at + span :]
+        match chance.choice(("cut", "drop", "insert", "over", "flip", "repeat", "swap", "splice")):
+            case "cut":
+                data = data[:at]
+            case "drop":
+                data = data[:at] + rest
+            case "insert":
+                data = data[:at] + _token(chance) + data[at:]
+            case "over":
+                data = data[:at] + (new := _token(chance)) + data[at + len(new) :]
+            case "flip":
+                flipped = bytes(b ^ (1 << chance.randrange(8)) for b in data[at : at + chance.randint(1, 8)])
+                data = data[:at] + flipped + data[at + len(flipped) :]
+            case "repeat":
+                data = data[:at] + data[at : at + span] + data[at:]
+            case "swap":
+                data = data[:at] + rest[:span] + data[at : at + span] + rest[span:]
+            case _:
+                begin = chance.randint(0, len(other))
+                data = data[:at] + other[begin : begin + span] + (rest if chance.random() < 0.5 else data[at:])
     return data
+
+
+def _token(chance: random.Random) -> bytes:
+    return chance.choice(TOKENS) if chance.random() < 0.6 else chance.randbytes(chance.randint(1, 12))
 
 
 def documents(data: bytes) -> list[Any] | None:
@@ -56,38 +61,71 @@ def documents(data: bytes) -> list[Any] | None:
             return None
 
 
-def nodes(value: Any) -> Iterator[tuple[Any, Any]]:
-    """Every place in a value: its container and its key."""
+def nodes(value: Any) -> Iterator[Place]:
+    """Every place in a value."""
     inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, inner in list(inside):
         yield value, key
         yield from nodes(inner)
 
 
-@st.composite
-def retyped(draw: st.DrawFn, data: bytes) -> bytes:
-    """A log some of whose values were replaced, removed, renamed or moved."""
-    docs = documents(data)
-    assert docs is not None
-    docs = [docs] if len(docs) > 1 else docs
-    for _ in range(draw(st.integers(1, 3))):
-        places = list(nodes(docs))
-        holder, key = draw(st.sampled_from(range(len(places))).map(places.__getitem__))
-        change = draw(st.sampled_from(("replace", "replace", "replace", "remove", "copy", "embed")))
-        if change == "replace":
-            holder[key] = deepcopy(draw(JSON))
-        elif change == "remove":
-            del holder[key]
-        elif change == "embed":
-            holder[key] = dumped(holder[key])
-        else:
-            other, its = draw(st.sampled_from(range(len(places))).map(places.__getitem__))
-            if its in other if isinstance(other, dict) else its < len(other):
-                holder[key] = deepcopy(other[its])
-        if not docs:
-            break
-    lines = docs[0] if len(docs) == 1 and isinstance(docs[0], list) else docs
-    return "\n".join(map(dumped, lines)).encode() + b"\n"
+def retyped(values: list[Any], chance: random.Random, others: list[Any]) -> None:
+    """Replace, remove, rename, move, repeat or wrap some of the values, or take one of `others` in their place."""
+    for _ in range(chance.choice((1, 1, 2, 3))):
+        places = list(nodes(values))
+        if not places:
+            return
+        holder, key = chance.choice(places)
+        match chance.choice(
+            ("new", "new", "new", "new", "remove", "rename", "move", "repeat", "embed", "wrap", "other")
+        ):
+            case "new":
+                holder[key] = value(chance)
+            case "remove":
+                del holder[key]
+            case "rename" if isinstance(holder, dict):
+                holder[chance.choice((f"{key}s", key.upper(), "", "type", "content", "id"))] = holder.pop(key)
+            case "repeat" if isinstance(holder, list):
+                holder[key:key] = [deepcopy(holder[key])] * chance.choice((1, 1, 2, 30))
+            case "embed":
+                holder[key] = dumped(holder[key])
+            case "wrap":
+                holder[key] = chance.choice(([holder[key]], {"value": holder[key]}, {"0": holder[key]}))
+            case "other" if others and (elsewhere := list(nodes(chance.choice(others)))):
+                _put(holder, key, chance.choice(elsewhere))
+            case _:
+                _put(holder, key, chance.choice(places))
+
+
+def _put(holder: Any, key: Any, place: Place) -> None:
+    """Copy what stands at a place, which may be gone by now, over a value."""
+    try:
+        holder[key] = deepcopy(place[0][place[1]])
+    except (KeyError, IndexError):
+        holder[key] = None
+
+
+def value(chance: random.Random, depth: int = 0) -> Any:
+    """A value of any type: one that breaks programs, a number, text, or a few of them in a list or an object."""
+    match chance.randrange(10 if depth < 3 else 8):
+        case 0:
+            return chance.choice((1, -1)) * int(chance.random() * 10 ** chance.randint(0, 40))
+        case 1:
+            return chance.uniform(-1e6, 1e6)
+        case 2:
+            return "".join(map(chr, chance.choices((*range(0x20, 0x250), 0xD800, 0x1F600), k=chance.randint(0, 12))))
+        case 8:
+            return [value(chance, depth + 1) for _ in range(chance.randint(0, 3))]
+        case 9:
+            keys = ("id", "type", "role", "content", "text", "name", "usage", "", "0", "\ud800")
+            return {chance.choice(keys): value(chance, depth + 1) for _ in range(chance.randint(0, 3))}
+        case _:
+            return deepcopy(chance.choice(VALUES))
+
+
+def written(values: list[Any]) -> bytes:
+    """JSON lines of any of these values."""
+    return "".join(dumped(v) + "\n" for v in values).encode()
 
 
 def dumped(value: Any) -> str:
@@ -96,7 +134,7 @@ def dumped(value: Any) -> str:
 
 
 def spoil_database(path: Path, chance: random.Random) -> None:
-    """Replace cells of a database by values of other types."""
+    """Replace cells of a database by values of other types, or remove or repeat rows."""
     connection = sqlite3.connect(path)
     tables = [r[0] for r in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
     for _ in range(chance.randint(1, 3)):
@@ -104,26 +142,35 @@ def spoil_database(path: Path, chance: random.Random) -> None:
         columns = [r[1] for r in connection.execute(f"PRAGMA table_info({table})")]
         rows = [r[0] for r in connection.execute(f"SELECT rowid FROM {table}")]
         if rows and columns:
-            new = cell(chance)
             try:
-                connection.execute(
-                    f'UPDATE {table} SET "{chance.choice(columns)}" = ? WHERE rowid = ?', (new, chance.choice(rows))
-                )
+                _spoil(connection, table, chance.choice(columns), chance.choice(rows), chance)
             except (sqlite3.Error, OverflowError):
                 continue
     connection.commit()
     connection.close()
 
 
+def _spoil(connection: sqlite3.Connection, table: str, column: str, row: int, chance: random.Random) -> None:
+    held = connection.execute(f'SELECT "{column}" FROM {table} WHERE rowid = ?', (row,)).fetchone()[0]
+    docs = documents(held.encode()) if isinstance(held, str) and held[:1] in ("{", "[") else None
+    if docs and chance.random() < 0.6:  # JSON in a cell is where most of a session is
+        retyped(docs, chance, [])
+        new: Any = dumped(docs[0]) if docs else ""
+    else:
+        new = cell(chance)
+    if chance.random() < 0.1:
+        connection.execute(f"DELETE FROM {table} WHERE rowid = ?", (row,))
+    else:
+        connection.execute(f'UPDATE {table} SET "{column}" = ? WHERE rowid = ?', (new, row))
+
+
 def cell(chance: random.Random) -> Any:
     """A value that a database can hold."""
     value = chance.choice(VALUES)
     if isinstance(value, str):
-        return (
-            value.encode("utf-8", "surrogatepass")
-            if chance.random() < 0.3 or "\ud83d" in value or "\udc00" in value
-            else value
-        )
+        if chance.random() < 0.3 or "\ud83d" in value or "\udc00" in value:
+            return value.encode("utf-8", "surrogatepass")
+        return value
     if value is None or (isinstance(value, (int, float)) and abs(value) < 1 << 62):
         return value
     return dumped(value)
@@ -134,10 +181,9 @@ def spoil_archive(path: Path, chance: random.Random) -> None:
     with zipfile.ZipFile(path) as archive:
         members = {i.filename: archive.read(i) for i in archive.infolist()}
     name = chance.choice(list(members))
-    document = json.loads(members[name])
-    holder, key = chance.choice(list(nodes([document])))
-    holder[key] = deepcopy(chance.choice(VALUES))
-    members[name] = dumped(document).encode()
+    document = [json.loads(members[name])]
+    retyped(document, chance, [])
+    members[name] = dumped(document[0]).encode() if document else b""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for member, data in members.items():
             archive.writestr(member, data)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import random
 import re
@@ -14,8 +15,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from loopscan.blob import Blob
 from loopscan.compression import zstd_module
 from loopscan.lines import LINE_LIMIT
+from loopscan.skips import Skips
 from tests.conftest import SAMPLES, loopscan
 from tests.hostile.mutation import documents
 from tests.hostile.scanning import SAMPLE_FILES, outline, scanned, undamaged
@@ -98,6 +101,29 @@ def test_values_and_lines_need_not_go_together(way: str, placed: Callable[[Path,
         for figure in (1, 2, 4):  # turns, calls, tokens; where a line number stands for a prompt, runs are others
             want = sum(o[figure] for o in undamaged(sample).outlines)
             assert sum(o[figure] for o in got.outlines) == want, sample
+
+
+ONE_VALUE = {
+    "an element a line": b'[\n{"a": 1},\n{"b": 2}\n]\n',
+    "an array a line": b"[\n[1],\n[2]\n]",
+    "a comma before each": b'[{"a": 1}\n,{"b": 2}\n]',
+    "an object on a line of its own": b'{"a":\n{"b": 2}\n}',
+}
+
+
+@pytest.mark.parametrize("text", ONE_VALUE.values(), ids=ONE_VALUE)
+def test_whole_values_on_lines_inside_a_value_are_parts_of_it(text: bytes) -> None:
+    blob, skips = Blob("x", None, io.BytesIO(text)), Skips()
+    assert [value for _, value in blob.values(skips)] == [json.loads(text)]
+    assert skips.total == 0
+
+
+@pytest.mark.parametrize("first", [b"[1, [2,", b'[{"a": [', b'{"a": {', b'[{"a": 1},', b"[1] [2", b'{"a":1} {"a":'])
+@pytest.mark.parametrize("good", [b"[3]", b'{"b": 3}'])
+def test_a_first_line_that_is_not_closed_is_no_document(first: bytes, good: bytes) -> None:
+    blob, skips = Blob("x", None, io.BytesIO(b"\n".join([first, good, good, good, b""]))), Skips()
+    assert [value for _, value in blob.values(skips)][-3:] == [json.loads(good)] * 3
+    assert skips.total == 1
 
 
 BAD_LINES = {
@@ -225,16 +251,20 @@ def test_a_cut_document_is_read_up_to_the_cut(sample: Path, placed: Callable[[Pa
 
 @settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(st.sampled_from([b"\n", b"1", b"{", b"}", b' {"a":1}', b"\0", b"  ", b'"', b"\xff"]), max_size=25))
-def test_lines_and_their_numbers(parts: list[bytes]) -> None:
+def test_lines_their_numbers_and_places(parts: list[bytes]) -> None:
     """However the bytes come in pieces, the lines are those of `split`."""
-    from loopscan.lines import numbered
+    from loopscan.lines import placed
     from loopscan.stream import Ahead, Nothing, Stream
 
     stream: Stream = Nothing()
     for part in reversed(parts):
         stream = Ahead(part, stream)
-    got = [(n, line.rstrip(b"\n")) for n, line in numbered(b"", stream, lambda n: None, 1 << 30)]
-    assert got == [(n, ln) for n, ln in enumerate(b"".join(parts).split(b"\n"), 1) if ln and not ln.isspace()]
+    got = [(n, at, line.rstrip(b"\n")) for n, at, line in placed(b"", stream, lambda n: None, 1 << 30)]
+    want, at = [], 0
+    for number, line in enumerate(b"".join(parts).split(b"\n"), 1):
+        want += [(number, at, line)] if line and not line.isspace() else []
+        at += len(line) + 1
+    assert got == want
 
 
 def test_outline_of_a_run_is_its_figures() -> None:

@@ -2,33 +2,52 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import pytest
+from msgspec.structs import astuple
 
 from loopscan import audit
-from loopscan.formats import FORMATS
-from tests.fuzz import targets
+from loopscan.blob import Blob
+from loopscan.formats import FORMATS, Scan, load
+from loopscan.model import Turn
+from tests.fuzz import Reader, fuzz, targets
 from tests.hostile.mutation import documents, dumped, nodes
 from tests.hostile.nasty import DEEP
 from tests.hostile.scanning import SAMPLE_FILES, scanned, shown
 
-EXAMPLES = 6
+INPUTS = 25
 PLACES = 10
 
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_damaged_bytes_and_values_of_other_types(name: str, tmp_path: Path) -> None:
-    for target in targets([name], tmp_path):
-        for kind in target.kinds():
-            kind(EXAMPLES, salt=len(name))
+    (reader,) = fuzz([name], tmp_path, INPUTS, seconds=60, seed=len(name))
+    assert not reader.found
+    assert reader.inputs == INPUTS
+
+
+def test_the_same_seed_makes_the_same_inputs(tmp_path: Path) -> None:
+    def made(seed: int) -> list[bytes]:
+        found = []
+        reader = Reader("messages", targets("messages", tmp_path / f"{seed}-{len(list(tmp_path.iterdir()))}"))
+        for number in range(12):
+            reader.take(seed, number, reader.targets)
+            found.append(reader.targets[number % len(reader.targets)].path.read_bytes())
+        return found
+
+    once = made(5)
+    assert once == made(5)
+    assert once != made(6)
+    assert len(set(once)) == len(once)
 
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_values_nested_to_the_limit(name: str, tmp_path: Path) -> None:
     """What is just not too deep for the decoder may be too deep for whoever walks it."""
     deepest = [key for key, (_, depth) in DEEP.items() if depth >= 800]
-    for target in targets([name], tmp_path)[:2]:
+    for target in targets(name, tmp_path)[:2]:
         docs = documents(target.data)
         places = list(nodes([docs])) if docs else []
         for i, (holder, key) in enumerate(places[len(name) % 7 :: max(1, len(places) // PLACES)]):
@@ -38,9 +57,38 @@ def test_values_nested_to_the_limit(name: str, tmp_path: Path) -> None:
             holder[key] = before
 
 
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_turn_that_was_handed_on_is_not_changed_any_more(name: str, tmp_path: Path) -> None:
+    """Not when its results are missing, nor when they come late, nor when lines stand in another order."""
+    chance = random.Random(name)
+    for target in targets(name, tmp_path):
+        lines = target.data.splitlines(keepends=True) if target.values and len(target.values) > 1 else [target.data]
+        for _ in range(6 if len(lines) > 1 else 1):
+            kept = [line for line in lines if chance.random() < 0.7]
+            head, rest = kept[:2], kept[2:]
+            chance.shuffle(rest)
+            target.path.write_bytes(b"".join([*head, *rest, *chance.sample(rest, len(rest)), *rest]))
+            with Blob(str(target.path), target.path) as blob:
+                met = [(e, repr(e)) for e in load(name).read(blob, Scan()) if isinstance(e, Turn)]
+            assert [repr(turn) for turn, _ in met] == [then for _, then in met], target.sample
+            used = [u for turn, _ in met if (u := turn.usage) is not None]
+            assert min((n for u in used for n in astuple(u) if n is not None), default=0) >= 0
+
+
 def test_every_sample_of_a_format_is_a_target(tmp_path: Path) -> None:
     assert all(SAMPLE_FILES.values())
-    assert len(targets(list(FORMATS), tmp_path)) == sum(map(len, SAMPLE_FILES.values()))
+    for name in FORMATS:
+        assert [target.sample for target in targets(name, tmp_path)] == SAMPLE_FILES[name]
+
+
+def test_good_runs_of_a_file_stand_round_the_damage_wherever_a_file_can_hold_several(tmp_path: Path) -> None:
+    """What is asked of neighbours is worth nothing where there are none."""
+    alone = {name for name in FORMATS if not any(target.around for target in targets(name, tmp_path))}
+    one_session_a_file = {
+        "opencode", "goose", "amp", "atif", "openhands-sdk", "sweagent", "mini-swe-agent", "magentic-who-and-when",
+        "agentlab", "cline", "codex", "kimi", "cursor", "otel-console",
+    }  # fmt: skip
+    assert alone <= one_session_a_file | {"mlflow"}  # whose trace ids are written in three ways
 
 
 CRASHES: dict[str, tuple[str, str]] = {
