@@ -154,9 +154,9 @@ class _Run:
         self.ids: set[str] = set()
 
     def repeated_in(self, messages: list[JSON]) -> bool:
-        """Whether a result holds the messages of this run again; where messages have no ids, it does."""
+        """Whether a result holds the messages of this run again; where neither has ids, it does."""
         ids = {i for m in messages if (i := identity(mapping(m).get("id")))}
-        return not ids or not self.ids or not ids.isdisjoint(self.ids)
+        return not ids.isdisjoint(self.ids) if ids or self.ids else True
 
     def message(self, message: dict[str, JSON], number: int) -> Iterator[Event]:
         kind, usage, content = _kind(message), message.get("models_usage"), message.get("content")

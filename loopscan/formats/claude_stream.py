@@ -73,6 +73,7 @@ class _Stream:
     def __init__(self, blob: Blob, scan: Scan) -> None:
         self.scan = scan
         self.session = PurePath(blob.name).stem
+        self.named: str | None = None
         self.assembly = Assembly()
         self.cursor = CursorTurns(self.assembly)
         self.messages: dict[str, Turn] = {}
@@ -102,7 +103,8 @@ class _Stream:
         elif kind == "result":
             return self._result(line, number)
         elif kind == "system":
-            self.session = identity(line.get("session_id")) or self.session
+            self.named = identity(line.get("session_id")) or self.named
+            self.session = self.named or self.session
             if line.get("subtype") == "init":
                 self.model = identity(line.get("model"))
             self.compacted = self.compacted or line.get("subtype") == "compact_boundary"
@@ -130,7 +132,7 @@ class _Stream:
         return session if again == 1 else f"{session}/{again}"
 
     def _turn(self, line: dict[str, JSON], number: int) -> Turn:
-        turn = Turn(self._run(line), line=number, written=0, session=identity(line.get("session_id")))
+        turn = Turn(self._run(line), line=number, written=0, session=identity(line.get("session_id")) or self.named)
         if identity(line.get("parent_tool_use_id")):
             turn.parent = self._run({**line, "parent_tool_use_id": None})
         turn.time, turn.model = when(line.get("timestamp_ms") or line.get("timestamp")), self.model

@@ -115,17 +115,23 @@ def test_words_without_usage_are_turns_only_where_nothing_was_counted(tmp_path: 
     assert turns(events("autogen", tmp_path / "c.jsonl", {"messages": free}))[0].usage is None
 
 
-@pytest.mark.parametrize(("ids", "runs"), [(("a", "b"), 1), (("x", "y"), 2), ((None, None), 1)])
+@pytest.mark.parametrize(("ids", "runs"), [(("a", "b"), 1), (("x", "y"), 2), (("a", "y"), 1), ((None, None), 2)])
 def test_a_result_behind_streamed_messages_repeats_them_only_if_it_holds_them(
     tmp_path: Path, ids: tuple[str | None, ...], runs: int
 ) -> None:
     def named(entry: dict[str, Any], name: str | None) -> dict[str, Any]:
         return {**entry, "id": name} if name else entry
 
-    streamed = [named(USER, ids[0] and "a"), named(message("TextMessage", "bye", USED), ids[1] and "b")]
-    result = {"run_id": "r", "messages": [named(m, i) for m, i in zip(streamed, ids, strict=True)], "stop_reason": "x"}
-    found = turns(events("autogen", tmp_path / "a.jsonl", *streamed, result))
+    asked, answered = USER, message("TextMessage", "bye", USED)
+    result = {"run_id": "r", "messages": [named(asked, ids[0]), named(answered, ids[1])], "stop_reason": "x"}
+    found = turns(events("autogen", tmp_path / "a.jsonl", named(asked, "a"), named(answered, "b"), result))
     assert len({t.run for t in found}) == len(found) == runs
+
+
+def test_a_result_without_ids_repeats_what_was_streamed_without_ids(tmp_path: Path) -> None:
+    streamed = [USER, message("TextMessage", "bye", USED)]
+    found = turns(events("autogen", tmp_path / "a.jsonl", *streamed, {"messages": streamed, "stop_reason": "x"}))
+    assert [t.text for t in found] == ["bye"]
 
 
 def test_states_of_teams(tmp_path: Path) -> None:

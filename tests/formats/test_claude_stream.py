@@ -131,6 +131,15 @@ def test_a_session_that_broke_off_has_no_part_in_the_bill_of_the_next(tmp_path: 
     assert dollars == {"s0": None, "s1": 0.5}
 
 
+def test_a_line_without_a_session_belongs_to_the_one_that_began_before_it(tmp_path: Path) -> None:
+    cut = {**said("k1", use("c1", "make")), "session_id": None}
+    log = lines(tmp_path / "x.jsonl", {**INIT, "session_id": "s0"}, cut, INIT, said("m1"), result(total_cost_usd=0.5))
+    assert [(t.run, t.session, t.usage.usd if t.usage else None) for t in turns(events(log))] == [
+        ("s0", "s0", None),
+        ("s1", "s1", 0.5),
+    ]
+
+
 def test_standard_input_has_no_dollars(tmp_path: Path) -> None:
     data = lines(tmp_path / "x", INIT, said("m1", text("hi")), result()).read_bytes()
     found = list(load("claude-stream").read(Blob("<stdin>", None, io.BytesIO(data)), Scan()))
