@@ -21,19 +21,23 @@ from loopscan.kinship import add_children
 from loopscan.late import Source
 from loopscan.model import End, Event, Rows, Turn
 from loopscan.money import PriceBook, Unpriced
-from loopscan.quiet import Quiet, quiet, take_rows, woken
+from loopscan.quiet import Quiet, quiet
 from loopscan.report import Report, RunReport, evaluate, finished, iso
 from loopscan.row import turn_of
 from loopscan.rules import RULES
 from loopscan.run import Run, new_run
 from loopscan.series import PART
 from loopscan.settings import Settings
+from loopscan.settle import settled
 from loopscan.span import within
 from loopscan.spill import Spill
 from loopscan.stretch import take
+from loopscan.wake import take_rows, woken
 
 STRETCH: Final = 16
 """Turns of one run, in a row, that are taken at once."""
+_COLD: Final = 100_000
+"""Turns of other runs after which a quiet run is put away."""
 
 
 @dataclass(slots=True)
@@ -50,6 +54,9 @@ class Audit:
     """The open ones, by format."""
     _quiet: dict[str, Quiet] = field(default_factory=dict)
     """Those runs of native logs that are quiet."""
+    _turns: int = 0
+    _looked: int = 0
+    """Turns that came in rows; how many they were when quiet runs were put away last."""
     _whole: tuple[str, str] | None = None
     """The newest run, where nothing of it comes once another begins."""
     _numbers: dict[tuple[str, str], int] = field(default_factory=dict)
@@ -113,6 +120,8 @@ class Audit:
     def _rows(self, event: Rows, format_name: str, source: str) -> None:
         """Take usual turns of one run."""
         rows, keyer = event.rows, self._keyers[format_name]
+        if self._turns > self._looked + _COLD // 4:
+            self._put_away()
         state = self._quiet.get(event.run)
         run = None
         if state is None:
@@ -122,13 +131,27 @@ class Audit:
                 self._quiet[event.run] = self._open[format_name, event.run] = state
             elif run.over or run.prompt is not None:
                 run = self._run_of(turn_of(rows[0], event.run, when(rows[0].ts)), run, format_name, source)
+        self._turns += len(rows)
         if state is not None:
+            state.touched = self._turns
+            away = state.packed is not None
+            if away:
+                state.unpack(self._spill)
             taken = state.take(rows, keyer) if state.source is event.source else 0
             if taken == len(rows) and state.number % PART:
+                if away and event.last:
+                    state.pack(self._spill)
                 return
             rows, run = rows[taken:], self._wake(event.run, format_name)
         if rows and run is not None:
             take_rows(run, rows, event.source, self.prices)
+
+    def _put_away(self) -> None:
+        """Pack the quiet runs that were not seen for long."""
+        self._looked = self._turns
+        for state in self._quiet.values():
+            if state.packed is None and state.touched < self._turns - _COLD:
+                state.pack(self._spill)
 
     def _wake(self, run_id: str, format_name: str) -> Run:
         """Make a full run of a quiet one."""
@@ -239,8 +262,9 @@ class Audit:
         for format_name, run_id in list(still_open):
             run = still_open.pop((format_name, run_id))
             if isinstance(run, Quiet):
-                run = self._wake(run_id, format_name)
-                del self._open[format_name, run_id]
+                del self._quiet[run_id]
+                yield settled(run, format_name, self._spill)
+                continue
             self._runs[format_name].pop(run_id, None)
             yield run if isinstance(run, RunReport) else _finished(run)
 

@@ -11,6 +11,7 @@ from loopscan.decode import FAST_ERRORS
 from loopscan.model import JSON, MISSING, Call
 from loopscan.row import Plain, Row
 
+BYTE: Final = 255
 _OPEN: Final = 16
 """Files that are held open to be read again."""
 
@@ -56,7 +57,8 @@ class Source:
 class Late(Plain, gc=False):
     """A usual turn without its content.
 
-    `head`, `tail`: hashes of the first 8 and the last 10 characters of its result, `size`: all of them.
+    `head`, `tail`: of the hashes of the first 8 and the last 10 characters of its result, `size`: of the number of all
+    of them, the last byte: enough to tell nearly all results apart, and nothing to hold.
     """
 
     ident: Any
@@ -82,12 +84,21 @@ class Late(Plain, gc=False):
         return self.calls[0].args
 
     @property
+    def marks(self) -> tuple[int, int, int]:
+        """What is known of its result."""
+        return self.head, self.tail, self.size
+
+    @property
     def calls(self) -> list[Call]:
         """Its call; one that equals nothing where the log has changed since."""
         if self.made is None:
             row: Row = self.source.row(self.place)
             result: JSON = None if row is None else row.result
-            if type(result) is str and self.head == hash(result[:8]) and self.size == len(result):
+            if type(result) is str and self.marks == (
+                hash(result[:8]) & BYTE,
+                hash(result[-10:]) & BYTE,
+                len(result) & BYTE,
+            ):
                 self.made = [Call(row.name, row.args, result)]
             else:
                 self.made = [Call("", None, MISSING)]

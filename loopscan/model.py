@@ -178,12 +178,13 @@ class End(msgspec.Struct, gc=False):
 class Rows(msgspec.Struct, gc=False):
     """Usual turns of one run in a row, at least one (`loopscan.row`). Only for who asks for them (`Scan.rows`).
 
-    `source`: where their lines can be read again; None = they cannot.
+    `source`: where their lines can be read again; None = they cannot. `last`: the log holds no more of the run.
     """
 
     run: str
     rows: list[Any]
     source: Any = None
+    last: bool = False
 
 
 Event = Turn | End

@@ -1,133 +1,142 @@
-"""Runs of nothing but usual turns so far, and what wakes them.
+"""Runs of nothing but usual turns so far.
 
 Most runs of most logs are quiet from their first turn to their last: they need no detector, no rules and no ledger of
-their own, only the window and a few numbers a turn. A run that was not seen for long is packed until it is again.
+their own, only the window and a few numbers a turn. What was not seen for long is packed until it is again.
 """
 
 from __future__ import annotations
 
+import sys
 from array import array
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
 
 from loopscan.detector import STALE
 from loopscan.formats._fields import when
-from loopscan.late import Source
-from loopscan.model import Turn
+from loopscan.key import Action
+from loopscan.late import Late, Source
+from loopscan.model import Call
 from loopscan.money import PRICE_SPAN
-from loopscan.row import Row, turn_of
+from loopscan.part import Part, priced
+from loopscan.row import Row
 from loopscan.rows import Look, usual
 from loopscan.rules import REACH
-from loopscan.run import USUAL, Run, new_run
-from loopscan.series import PART
 from loopscan.spill import Spill
-from loopscan.terms import terms_of
+from loopscan.terms import Terms, terms_of
 
 if TYPE_CHECKING:
     from loopscan.key import Keyer
     from loopscan.money import PriceBook
     from loopscan.settings import Settings
 
+_NUMBERS: Final = 6
+"""Of a turn whose content can be read again: ident, turn, place, and head, tail and size of its result."""
+
+
+class Packed(msgspec.Struct, gc=False):
+    """A quiet run that was put away: the numbers of its turns, and its window as JSON."""
+
+    part: Part
+    window: bytes | int
+    size: int
+    trails: tuple[str, ...]
+
 
 class Quiet(Look, gc=False, kw_only=True):
     """A run of usual turns. `name`: where it was read, as shown; `touched`: turns of the scan when it was seen last.
 
-    `sent`, `output`: tokens, `elapsed`: seconds since its first turn, of each turn.
+    `sent`, `output`: tokens, `elapsed`: seconds since its first turn, of each turn. `terms`: what its sends cost.
     """
 
     run: str
     name: str
     source: Source | None
-    touched: int = 0
+    terms: Terms
     sent: array[int]
     output: array[int]
     elapsed: array[float]
+    touched: int = 0
+    packed: Packed | None = None
 
     def take(self, rows: list[Row], keyer: Keyer) -> int:
         """Take usual turns; how many of the rows they are."""
         waits = usual(self, rows, 0, self.source, keyer, None)
         count = len(waits)
-        if count:
+        if count == 1:  # as where the runs of a log are mixed
+            self.sent.append(rows[0].sent)
+            self.output.append(rows[0].output)
+            self.elapsed.append(waits[0])
+        elif count:
             taken = rows if count == len(rows) else rows[:count]
             self.sent.extend([r.sent for r in taken])
             self.output.extend([r.output for r in taken])
             self.elapsed.extend(waits)
-            if len(self.newest) > STALE * self.reach:
-                least = self.number - self.reach
-                self.newest = {i: s for i, s in self.newest.items() if s.turn > least}
+        if len(self.newest) > STALE * self.reach:
+            least = self.number - self.reach
+            self.newest = {i: s for i, s in self.newest.items() if s.turn > least}
         return count
+
+    def part(self, spill: Spill) -> Part:
+        """The numbers of its turns."""
+        if self.packed is not None:
+            return self.packed.part
+        return priced(self.sent, self.output, self.elapsed, (self.terms.input, self.terms.output), spill)
+
+    def pack(self, spill: Spill) -> None:
+        """Put the run away until it is seen again; as it is where its content cannot be written."""
+        window = [a for t in range(self.number - self.reach + 1, self.number + 1) if (a := self.ring[t % self.reach])]
+        numbers = [v for a in window if type(a) is Late for v in (a.ident, a.turn, a.place, a.head, a.tail, a.size)]
+        whole = [(a.ident, a.turn, c.name, c.args, c.result) for a in window if type(a) is not Late for c in a.calls]
+        try:
+            data = _encode((numbers, whole, [a.turn for a in self.trails.values()]))
+        except (msgspec.MsgspecError, ValueError, OverflowError, RecursionError):
+            return
+        trails = tuple([sys.intern(name) for name in self.trails])
+        self.packed = Packed(self.part(spill), spill.keep(data), len(data), trails)
+        self.ring, self.newest, self.trails, self.last = [], {}, {}, None
+        self.sent = self.output = self.elapsed = _EMPTY
+
+    def unpack(self, spill: Spill) -> None:
+        """Take the run out again."""
+        packed = self.packed
+        if packed is None:
+            return
+        numbers, whole, turns = _decode(spill.load(packed.window, packed.size))
+        found: dict[int, Any] = {}
+        source: Any = self.source  # there is one where there are numbers
+        for i in range(0, len(numbers), _NUMBERS):
+            ident, turn, place, head, tail, size = numbers[i : i + _NUMBERS]
+            found[turn] = Late(ident, turn, source, place, head, tail, size)
+        for ident, turn, name, args, result in whole:
+            found[turn] = Action(ident, (ident,), [Call(name, args, result)], "", args=args, turn=turn)
+        self.ring = [None] * self.reach
+        for turn in sorted(found):
+            self.ring[turn % self.reach] = self.newest[found[turn].ident] = self.last = found[turn]
+        gone = Action(0, (0,), [], "")  # beyond the window: only its turn is looked at
+        self.trails = {
+            name: found[turn] if turn in found else msgspec.structs.replace(gone, turn=turn)
+            for name, turn in zip(packed.trails, turns, strict=True)
+        }
+        sent, output, _, elapsed = packed.part.columns(spill)
+        self.sent, self.output, self.elapsed = array("I", sent), array("I", output), array("d", elapsed)
+        self.packed = None
+
+
+_EMPTY: Final[array[Any]] = array("I")
+_encode: Final = msgspec.msgpack.encode
+_decode: Final = msgspec.msgpack.decode
 
 
 def quiet(row: Row, run: str, name: str, source: Source | None, settings: Settings, prices: PriceBook) -> Quiet:
     """A run that starts with a row, which is not taken yet."""
-    time = when(row.ts) or 0.0
-    terms = terms_of(prices.find(row.model, time if row.ts is not None else None))
+    time = None if row.ts is None else when(row.ts)
+    terms = terms_of(prices.find(row.model, time))
     limit = settings.context_window or prices.window(row.model)
     most = terms.most if limit is None or limit > terms.most else limit - 1
-    since = time // PRICE_SPAN * PRICE_SPAN
+    since = (time or 0.0) // PRICE_SPAN * PRICE_SPAN
     reach = max(settings.window, REACH)
     return Quiet(
         [None] * reach, {}, reach, {}, 0, row.model, most, since, since + PRICE_SPAN,
-        run=run, name=name, source=source, sent=array("q"), output=array("q"), elapsed=array("d"),
+        run=run, name=name, source=source, terms=terms, sent=array("I"), output=array("I"), elapsed=array("d"),
     )  # fmt: skip
-
-
-def woken(state: Quiet, format_name: str, keyer: Keyer, settings: Settings, prices: PriceBook, spill: Spill) -> Run:
-    """The run as it is once it is more than quiet."""
-    first = Turn(state.run, model=state.model, time=state.started)
-    run = new_run(first, state.run, format_name, state.name, keyer, settings, spill)
-    run.prepare(first, prices)
-    if not state.number:
-        return run
-    tracker, ledger = run.progress.tracker, run.ledger
-    detector, watch = tracker.detector, tracker.watch
-    assert watch is not None
-    run.turns = tracker.turn = detector.turn = watch.turn = state.number
-    run.started, run.ended, run.gap, run.last = state.started, state.ended, state.gap, USUAL
-    detector.ring, detector.newest, detector.last, watch.trails = state.ring, state.newest, state.last, state.trails
-    ledger.begin()
-    ledger.took(state.sent, state.output, state.elapsed, state.last)
-    if not run.turns % PART:
-        ledger.pack()
-    return run
-
-
-def take_rows(run: Run, rows: list[Row], source: Source | None, prices: PriceBook) -> None:
-    """Take the next turns of a run that is no longer quiet."""
-    at, count = 0, len(rows)
-    while at < count:
-        if run.quick:
-            start, at = at, _usual(run, rows, at, source)
-            if at > start and not run.turns % PART:
-                run.ledger.pack()
-                continue
-        if at < count:
-            row = rows[at]
-            run.push(turn_of(row, run.id, when(row.ts)), prices)
-            at += 1
-
-
-def _usual(run: Run, rows: list[Row], at: int, source: Source | None) -> int:
-    tracker, ledger = run.progress.tracker, run.ledger
-    detector, watch, terms = tracker.detector, tracker.watch, run.ledger.terms
-    if watch is None or not tracker.calm() or run.model_now != ledger.model:
-        return at
-    most = terms.most
-    if run.full is None and run.limit is not None and run.limit <= most:
-        most = run.limit - 1
-    look = Look(
-        detector.ring, detector.newest, detector.reach, watch.trails, run.turns, ledger.model, most, ledger.since,
-        ledger.until, run.started, run.ended, run.gap,
-    )  # fmt: skip
-    waits = usual(look, rows, at, source, run.progress.keyer, tracker)
-    if not waits:
-        return at
-    taken = rows[at : at + len(waits)]
-    if ledger.start is None:
-        ledger.begin()
-    ledger.took([r.sent for r in taken], [r.output for r in taken], waits, look.last)
-    run.turns = tracker.turn = detector.turn = watch.turn = look.number
-    run.started, run.ended, run.gap, run.state, run.last = look.started, look.ended, look.gap, None, USUAL
-    detector.last = look.last
-    if len(detector.newest) > STALE * detector.reach:
-        detector.forget()
-    return at + len(waits)

@@ -138,8 +138,7 @@ def _seen(run: Run, progress: Progress) -> RunReport:
     episodes, series = progress.tracker.told(), run.ledger.close()
     lost, waiting = wasted(episodes, series)
     notes = list(run.notes)
-    if run.gap[0] >= 60:
-        notes.append(f"longest gap: {_duration(run.gap[0])} before turn {run.gap[1]}")
+    notes += gap_note(run.gap)
     if run.compactions:
         notes.append(f"compacted {run.compactions}x")
     notes += progress.tracker.notes()
@@ -153,6 +152,11 @@ def _seen(run: Run, progress: Progress) -> RunReport:
         episodes, progress.fired, progress.rule, run.full or run.rejected(), series, run.ledger.money,
         lost, waiting, notes,
     )  # fmt: skip
+
+
+def gap_note(gap: tuple[float, int]) -> list[str]:
+    """What is said of the longest pause of a run: seconds, and the turn behind it."""
+    return [f"longest gap: {_duration(gap[0])} before turn {gap[1]}"] if gap[0] >= 60 else []
 
 
 def _duration(seconds: float) -> str:

@@ -11,7 +11,7 @@ import orjson
 from loopscan.decode import canonical
 from loopscan.formats._fields import when
 from loopscan.key import Action, Keyer
-from loopscan.late import Late, Source
+from loopscan.late import BYTE, Late, Source
 from loopscan.model import Call
 from loopscan.row import Row
 from loopscan.rules import tools
@@ -95,7 +95,8 @@ def usual(
         if before is not None and before.turn > number - reach:
             break
         if type(result) is str:
-            head, tail, size = hash(result[:8]), hash(result[-10:]), len(result)
+            size = len(result)
+            head, tail = hash(result[:8]) & BYTE, hash(result[-10:]) & BYTE
         else:
             head = tail = size = 0
         last: Any = trails.get(name)
@@ -107,7 +108,7 @@ def usual(
                     apart = (
                         last.head != head
                         and last.tail != tail
-                        and (last.size != size or size >= LISTED)
+                        and (last.size != size & BYTE or size >= LISTED)
                         and type(result) is str
                     )
                 else:
@@ -122,7 +123,7 @@ def usual(
         if not plain:
             action = Action(ident, (ident,), row.calls, "", args=args, turn=number)
         elif source is not None and type(result) is str and row.place >= 0:
-            action = Late(ident, number, source, row.place, head, tail, size)
+            action = Late(ident, number, source, row.place, head, tail, size & BYTE)
         else:
             action = row
             row.ident, row.turn, row.run, row.ts, row.model = ident, number, None, None, None

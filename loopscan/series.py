@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
+from loopscan.part import Part, packed
 from loopscan.price import Rate, nearest
 from loopscan.spill import Spill
 
@@ -17,8 +18,6 @@ MOST: Final = (1 << 63) - 1
 """Absurd figures of a damaged log are held at this."""
 PART: Final = 4096
 """Turns of a full part."""
-_NARROW: Final = 1 << 32
-_SIZES: Final = {"I": 4, "q": 8, "d": 8}
 
 
 class Totals(msgspec.Struct, gc=False):
@@ -42,22 +41,6 @@ def _integers() -> array[int]:
 
 def _reals() -> array[float]:
     return array("d")
-
-
-class Part(msgspec.Struct, gc=False):
-    """Some turns in a row, packed: how many, their sums, the longest of their elapsed seconds, and where they are kept.
-
-    `codes`: type of each of the four columns, "-" where all its numbers are 0.
-    """
-
-    turns: int
-    input: int
-    output: int
-    usd: int
-    elapsed: float
-    codes: str
-    size: int
-    kept: bytes | int
 
 
 class Tally(msgspec.Struct, gc=False):
@@ -100,21 +83,18 @@ class Tally(msgspec.Struct, gc=False):
         turns = len(self.input)
         if not turns:
             return
-        sums = (sum(self.input), sum(self.output), sum(self.usd), max(self.elapsed))
-        codes = "".join([_code(total) for total in sums[:3]]) + ("d" if sums[3] else "-")
-        columns: tuple[array[Any], ...] = (self.input, self.output, self.usd, self.elapsed)
-        data = b"".join([_bytes(c, code) for c, code in zip(columns, codes, strict=True)])
-        self.parts.append(Part(turns, *sums, codes, len(data), self.spill.keep(data)))
+        self.parts.append(packed(self.input, self.output, self.usd, self.elapsed, self.spill))
         self.packed += turns
         self.input, self.output, self.usd, self.elapsed = array("q"), array("q"), array("q"), array("d")
 
     def series(self) -> Series:
         """The running totals so far."""
         self.pack()
-        return Series(self.parts[:], self.unpaid, self.rates, self.spill, _whole(self.parts))
+        return Series(self.parts[:], self.unpaid, self.rates, self.spill, whole(self.parts))
 
 
-def _whole(parts: list[Part]) -> Totals:
+def whole(parts: list[Part]) -> Totals:
+    """The totals after the last turn of some parts."""
     if len(parts) == 1:  # as nearly every run has
         turns, sent, written, usd, elapsed = (p := parts[0]).turns, p.input, p.output, p.usd, p.elapsed
     else:
@@ -122,16 +102,6 @@ def _whole(parts: list[Part]) -> Totals:
         sent, written, usd = sum([p.input for p in parts]), sum([p.output for p in parts]), sum([p.usd for p in parts])
         elapsed = max([p.elapsed for p in parts], default=0.0)
     return Totals(turns, min(sent, MOST) + min(written, MOST), min(usd, MOST), elapsed)
-
-
-def _code(total: int) -> str:
-    return "-" if not total else "I" if total < _NARROW else "q"
-
-
-def _bytes(column: array[Any], code: str) -> bytes:
-    if code == "-":
-        return b""
-    return column.tobytes() if code == column.typecode else array(code, column).tobytes()
 
 
 class Series(msgspec.Struct, gc=False):
@@ -192,7 +162,7 @@ class Series(msgspec.Struct, gc=False):
         start = 0
         for part in self.parts:
             if start + part.turns > after and (last is None or start < last):
-                column = self._columns(part)[0]
+                column = part.columns(self.spill)[0]
                 yield from column[max(after - start, 0) : None if last is None else last - start]
             start += part.turns
 
@@ -237,22 +207,10 @@ class Series(msgspec.Struct, gc=False):
         start, totals = 1, (0, 0, 0, 0.0)
         for part in self.parts:
             if turn < start + part.turns:
-                yield _summed(self, start, totals, self._columns(part))
+                yield _summed(self, start, totals, part.columns(self.spill))
             start += part.turns
             a, b, c, longest = totals
             totals = a + part.input, b + part.output, c + part.usd, max(longest, part.elapsed)
-
-    def _columns(self, part: Part) -> list[Sequence[Any]]:
-        """The numbers of a part, turn by turn."""
-        data, columns = memoryview(self.spill.load(part.kept, part.size)), list[Sequence[Any]]()
-        for code in part.codes:
-            if code == "-":
-                columns.append([0] * part.turns)
-            else:
-                size = part.turns * _SIZES[code]
-                columns.append(data[:size].cast(code))  # type: ignore[call-overload]
-                data = data[size:]
-        return columns
 
 
 class _Sums(msgspec.Struct, gc=False):

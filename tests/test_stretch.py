@@ -14,10 +14,11 @@ from typing import Any
 
 import pytest
 
-from loopscan import Settings, audit, record
+from loopscan import Settings, audit, engine, record
 from loopscan.blob import Blob
+from loopscan.formats import _native_log
 from loopscan.formats._native_rows import rows_of
-from loopscan.late import Late, Source
+from loopscan.late import BYTE, Late, Source
 from loopscan.model import MISSING, Call
 from loopscan.prices import from_options
 from loopscan.settings import Detection
@@ -31,7 +32,7 @@ def records(path: Path, settings: Settings) -> list[dict[str, Any]]:
     return [record(r) for r in audit(path, settings, prices=from_options()).runs]
 
 
-def some_turn(chance: Random, turn: int) -> dict[str, Any]:
+def some_turn(chance: Random, turn: int, runs: int = 3) -> dict[str, Any]:
     """A turn of a small world, so that actions and results come back; now and then an unusual one."""
     name = chance.choice(("get_order", "run_checks", "read_file", "bash", "send_mail", "edit_file"))
     args: Any = {"id": chance.randrange(12), "q": chance.choice(("a b c d e", "x"))}
@@ -40,7 +41,7 @@ def some_turn(chance: Random, turn: int) -> dict[str, Any]:
     elif name == "bash":
         args = {"command": chance.choice(("ls", "echo hi", "pytest -q", "true"))}
     line = {
-        "run_id": f"r{chance.randrange(3)}", "turn": turn, "ts": 1_764_000_000 + turn * chance.choice((1, 7, 90)),
+        "run_id": f"r{chance.randrange(runs)}", "turn": turn, "ts": 1_764_000_000 + turn * chance.choice((1, 7, 90)),
         "model": "claude-sonnet-4-5", "tool": name, "args": args, "input_tokens": chance.choice((10, 3000, 250_000)),
         "result": chance.choice((f"#{chance.randrange(30)} found", "error: not found", "ok", {"n": 1}, "x" * 40)),
         "output_tokens": chance.choice((0, 5, 90)),
@@ -68,9 +69,12 @@ def stamped(line: dict[str, Any], how: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("how", ["iso", "epoch", "none"])
 @pytest.mark.parametrize("seed", range(12))
-def test_random_worlds(seed: int, how: str, tmp_path: Path) -> None:
+def test_random_worlds(seed: int, how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     chance = Random(seed)
-    lines = [stamped(some_turn(chance, turn), how) for turn in range(1, 400)]
+    if seed % 3:  # runs are put away, and taken out again, all the time
+        monkeypatch.setattr(engine, "_COLD", 4)
+        monkeypatch.setattr(_native_log, "_LONG", 3)
+    lines = [stamped(some_turn(chance, turn, chance.choice((3, 60))), how) for turn in range(1, 400)]
     if seed % 2:  # one run after the other, as most logs have them; some lines twice, some turns of two lines
         lines.sort(key=lambda line: line["run_id"])
         lines = [again for line in lines for again in [line] * chance.choice((1, 1, 1, 1, 1, 1, 2))]
@@ -94,8 +98,8 @@ def test_a_log_that_changes_behind_the_reader(fault: str, tmp_path: Path) -> Non
     with Blob(str(path), path) as blob:
         usual = rows_of(blob.head)
     assert usual is not None
-    source, action = Source(path, usual.usual), hash("the same")
-    late = [Late(1, 1, source, len(row) - 1, action, hash("the same"[-10:]), 8) for _ in range(2)]
+    source, marks = Source(path, usual.usual), [hash("the same") & BYTE] * 2
+    late = [Late(1, 1, source, len(row) - 1, *marks, 8) for _ in range(2)]
     assert late[0].calls == [Call("a", {"id": 1}, "the same")]
     Source.close_all()
     if fault == "gone":

@@ -9,12 +9,10 @@ from pathlib import Path
 from loopscan.blob import Blob
 from loopscan.decode import canonical
 from loopscan.errors import InputError
-from loopscan.formats._fields import when
 from loopscan.formats._mapped import mapped
-from loopscan.formats._native_line import join, run_of
-from loopscan.formats._native_line import turn_of as turn_of_line
+from loopscan.formats._native_line import join, run_of, turn_of
 from loopscan.model import JSON, MISSING, Turn
-from loopscan.row import Row, turn_of
+from loopscan.row import Row
 from loopscan.skips import Skips
 
 
@@ -29,6 +27,11 @@ class Run:
     turn: Turn | None = None
     row: Row | None = None
     """The open turn where it is a usual one."""
+    since: int = 0
+    away: int = -1
+    """Number of the line since which the row is held; its place, where nothing else is held of it."""
+    log: int = 0
+    """The number of the log in which it was met last."""
     number: JSON = None
     stamp: JSON = None
     prompt: int | None = None
@@ -36,13 +39,6 @@ class Run:
     same: set[int] | None = None
     marks: array[int] | None = None
     known: set[int] | None = None
-
-    def settle(self, run_id: str) -> None:
-        """Make a turn of an open row: what comes now is no further row."""
-        row = self.row
-        if row is not None:
-            self.row = None
-            self.open(turn_of(row, run_id, when(row.ts)), row.number, row.ts)
 
     def marks_of_turn(self) -> set[int]:
         """Marks of the lines of the open turn."""
@@ -103,10 +99,13 @@ class Runs:
     field_map: dict[str, str]
     by_id: dict[str, Run] = field(default_factory=dict)
     all_marked: bool = False
+    logs: int = 0
+    """How many were begun."""
     _files: list[Path] = field(default_factory=list)
 
     def begin(self, blob: Blob) -> None:
         """An input begins."""
+        self.logs += 1
         if blob.path is None:
             self._mark_all(None)
         else:
@@ -153,4 +152,4 @@ class Runs:
                 run = self.by_id.get(run_of(line, blob.name)[0])
                 turn, stamp = line.get("turn"), line.get("ts")
                 if run is not None and turn is not None and stamp is not None:
-                    run.keep(mark(turn, stamp, turn_of_line(line, "", number), line.get("state")))
+                    run.keep(mark(turn, stamp, turn_of(line, "", number), line.get("state")))

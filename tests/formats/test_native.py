@@ -163,11 +163,11 @@ def test_exact_drops_no_copy(tmp_path: Path) -> None:
 
 
 def test_the_sample_goes_the_typed_way(monkeypatch: pytest.MonkeyPatch) -> None:
-    from loopscan.formats import native as reader
+    from loopscan.formats import _native_log as reader
 
     general: list[int] = []
-    was = reader._Log.value
-    monkeypatch.setattr(reader._Log, "value", lambda self, v, n: general.append(n) or was(self, v, n))  # type: ignore[func-returns-value]
+    was = reader.Log.value
+    monkeypatch.setattr(reader.Log, "value", lambda self, v, n: general.append(n) or was(self, v, n))  # type: ignore[func-returns-value]
     path = SAMPLES / "loopscan" / "deployment.jsonl"
     found = turns(path)
     assert len(found) > 300

@@ -1,0 +1,75 @@
+"""Some turns of a run in a row, packed: a few numbers per turn, as bytes."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from typing import Any, Final
+
+import msgspec
+
+from loopscan.spill import Spill
+
+_NARROW: Final = 1 << 32
+_SIZES: Final = {"I": 4, "q": 8, "d": 8}
+
+
+class Part(msgspec.Struct, gc=False):
+    """How many turns, their sums, the longest of their elapsed seconds, and where their numbers are kept.
+
+    `codes`: type of each of the four columns (input, output, picodollars, elapsed), "-" where all its numbers are 0,
+    "=" where each is what `rates` say: picodollars of an input and of an output token.
+    """
+
+    turns: int
+    input: int
+    output: int
+    usd: int
+    elapsed: float
+    codes: str
+    size: int
+    kept: bytes | int
+    rates: tuple[int, int] = (0, 0)
+
+    def columns(self, spill: Spill) -> list[Sequence[Any]]:
+        """The numbers, turn by turn."""
+        data, columns = memoryview(spill.load(self.kept, self.size)), list[Sequence[Any]]()
+        for code in self.codes:
+            if code == "-":
+                columns.append([0] * self.turns)
+            elif code == "=":
+                rate_in, rate_out = self.rates
+                columns.append([i * rate_in + o * rate_out for i, o in zip(*columns, strict=True)])
+            else:
+                size = self.turns * _SIZES[code]
+                columns.append(data[:size].cast(code))  # type: ignore[call-overload]
+                data = data[size:]
+        return columns
+
+
+def packed(sent: array[int], output: array[int], usd: array[int], elapsed: array[float], spill: Spill) -> Part:
+    """A part of some turns, at least one."""
+    sums = (sum(sent), sum(output), sum(usd), max(elapsed))
+    codes = "".join([_code(total) for total in sums[:3]]) + ("d" if sums[3] else "-")
+    columns: tuple[array[Any], ...] = (sent, output, usd, elapsed)
+    data = b"".join([_bytes(c, code) for c, code in zip(columns, codes, strict=True)])
+    return Part(len(sent), *sums, codes, len(data), spill.keep(data))
+
+
+def priced(sent: array[int], output: array[int], elapsed: array[float], rates: tuple[int, int], spill: Spill) -> Part:
+    """The same where every turn has the same `rates`, and tokens of at most 32 bits."""
+    sums, longest = (sum(sent), sum(output)), max(elapsed)
+    usd = sums[0] * rates[0] + sums[1] * rates[1]
+    data = b"".join((sent.tobytes(), output.tobytes(), elapsed.tobytes() if longest else b""))
+    codes = f"II{'=' if usd else '-'}{'d' if longest else '-'}"
+    return Part(len(sent), *sums, usd, longest, codes, len(data), spill.keep(data), rates)
+
+
+def _code(total: int) -> str:
+    return "-" if not total else "I" if total < _NARROW else "q"
+
+
+def _bytes(column: array[Any], code: str) -> bytes:
+    if code == "-":
+        return b""
+    return column.tobytes() if code == column.typecode else array(code, column).tobytes()

@@ -1,0 +1,84 @@
+"""Runs that are more than quiet: what a quiet run becomes, and how its rows are taken from then on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from loopscan.detector import STALE
+from loopscan.formats._fields import when
+from loopscan.late import Source
+from loopscan.model import Turn
+from loopscan.row import Row, turn_of
+from loopscan.rows import Look, usual
+from loopscan.run import USUAL, Run, new_run
+from loopscan.series import PART
+from loopscan.spill import Spill
+
+if TYPE_CHECKING:
+    from loopscan.key import Keyer
+    from loopscan.money import PriceBook
+    from loopscan.quiet import Quiet
+    from loopscan.settings import Settings
+
+
+def woken(state: Quiet, format_name: str, keyer: Keyer, settings: Settings, prices: PriceBook, spill: Spill) -> Run:
+    """The run as it is once it is more than quiet."""
+    state.unpack(spill)
+    first = Turn(state.run, model=state.model, time=state.started)
+    run = new_run(first, state.run, format_name, state.name, keyer, settings, spill)
+    run.prepare(first, prices)
+    if not state.number:
+        return run
+    tracker, ledger = run.progress.tracker, run.ledger
+    detector, watch = tracker.detector, tracker.watch
+    assert watch is not None
+    run.turns = tracker.turn = detector.turn = watch.turn = state.number
+    run.started, run.ended, run.gap, run.last = state.started, state.ended, state.gap, USUAL
+    detector.ring, detector.newest, detector.last, watch.trails = state.ring, state.newest, state.last, state.trails
+    ledger.begin()
+    ledger.took(state.sent.tolist(), state.output.tolist(), state.elapsed, state.last)
+    if not run.turns % PART:
+        ledger.pack()
+    return run
+
+
+def take_rows(run: Run, rows: list[Row], source: Source | None, prices: PriceBook) -> None:
+    """Take the next turns of a run that is no longer quiet."""
+    at, count = 0, len(rows)
+    while at < count:
+        if run.quick:
+            start, at = at, _usual(run, rows, at, source)
+            if at > start and not run.turns % PART:
+                run.ledger.pack()
+                continue
+        if at < count:
+            row = rows[at]
+            run.push(turn_of(row, run.id, when(row.ts)), prices)
+            at += 1
+
+
+def _usual(run: Run, rows: list[Row], at: int, source: Source | None) -> int:
+    tracker, ledger = run.progress.tracker, run.ledger
+    detector, watch, terms = tracker.detector, tracker.watch, run.ledger.terms
+    if watch is None or not tracker.calm() or run.model_now != ledger.model:
+        return at
+    most = terms.most
+    if run.full is None and run.limit is not None and run.limit <= most:
+        most = run.limit - 1
+    look = Look(
+        detector.ring, detector.newest, detector.reach, watch.trails, run.turns, ledger.model, most, ledger.since,
+        ledger.until, run.started, run.ended, run.gap,
+    )  # fmt: skip
+    waits = usual(look, rows, at, source, run.progress.keyer, tracker)
+    if not waits:
+        return at
+    taken = rows[at : at + len(waits)]
+    if ledger.start is None:
+        ledger.begin()
+    ledger.took([r.sent for r in taken], [r.output for r in taken], waits, look.last)
+    run.turns = tracker.turn = detector.turn = watch.turn = look.number
+    run.started, run.ended, run.gap, run.state, run.last = look.started, look.ended, look.gap, None, USUAL
+    detector.last = look.last
+    if len(detector.newest) > STALE * detector.reach:
+        detector.forget()
+    return at + len(waits)
