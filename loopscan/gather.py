@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, cast
 
+from loopscan.chunks import Chunk, Lines, Stretch
 from loopscan.crew import Crew, Killed
 from loopscan.engine import Audit
+from loopscan.joined import Cut
+from loopscan.parcel import keep, unpacked
 from loopscan.scan import Inputs, Reading
-from loopscan.shares import Files, Outcome, Piece, keep, unpacked
+from loopscan.shares import Files, Outcome, Piece, Share
 from loopscan.source import Input
 from loopscan.spill import Spill
+from loopscan.stop import STOP
 from loopscan.ties import groups
 
 _BATCH: Final = 1 << 25
@@ -21,70 +26,137 @@ _FILES: Final = 256
 _NAMED: Final = 20
 """Files of a killed process that are named."""
 
+Result = bytes | Killed | None
+"""What the crew has of a share: see `Crew.results`."""
 
-def batches(items: list[Input], sizes: list[int], jobs: int) -> dict[int, Files]:
-    """Shares by number, the largest first; small files many at once."""
+
+def shares_of(items: list[Input], sizes: list[int], cuts: Mapping[int, list[int]], jobs: int) -> list[Files | Chunk]:
+    """What to hand out, the largest first; files by `cuts`, small ones many at once."""
     most = min(_BATCH, sum(sizes) // (jobs * _BATCHES))
+    shares: list[Files | Chunk] = []
+    for number, places in cuts.items():
+        ends = [*places, None]
+        shares += [Chunk(number, items[number], s, e) for s, e in zip([0, *places], ends, strict=True)]
     batches: list[list[int]] = []
     room = 0
     for number in sorted(range(len(items)), key=sizes.__getitem__, reverse=True):
+        if number in cuts:
+            continue
         if not batches or sizes[number] > room or len(batches[-1]) == _FILES:
             batches.append([])
             room = most
         batches[-1].append(number)
         room -= sizes[number]
-    return {batch[0]: Files(tuple((n, items[n]) for n in batch)) for batch in batches}
+    return shares + [Files(tuple((n, items[n]) for n in batch)) for batch in batches]
 
 
 @dataclass(slots=True)
-class Found:
-    """What came of a scan's inputs so far. `outcomes`: by the number of their first input. `lost`: by input, how."""
+class Gathered:
+    """What came of a scan's inputs so far.
+
+    `outcomes`: by the number of their first input. `cuts`: by input, what was read in parts. `failures`: by input, the
+    line about those that a killed process was reading. `unread`: how many a stop left.
+    """
 
     items: list[Input]
     inputs: Inputs
     outcomes: dict[int, Outcome] = field(default_factory=dict)
+    cuts: dict[int, Cut] = field(default_factory=dict)
     failures: dict[int, str] = field(default_factory=dict)
     unread: int = 0
 
-    def first(self, crew: Crew, shares: dict[int, Files]) -> None:
-        """Read each input as a scan of its own."""
-        results = crew.results(shares)
+    def first(self, crew: Crew, shares: list[Files | Chunk]) -> None:
+        """Read each input, or part of one, as a scan of its own."""
+        results = crew.results(dict(enumerate(shares)))
+        for share in shares:
+            if isinstance(share, Chunk):
+                self.cuts.setdefault(share.number, Cut(share.number, share.item)).starts.append(share.start)
         watch = self.inputs.watch
         if watch is not None:
             watch.begin(self.items)
         for number, result in results:
-            self._take(shares[number], result)
+            share = shares[number]
+            if isinstance(share, Chunk):
+                self._take_part(share, result)
+                continue
+            self._take(share, result)
             if watch is not None:
-                for _, item in shares[number].items:
+                for _, item in share.items:
                     watch.done(item)
+
+    def join(self, crew: Crew) -> None:
+        """Make one outcome of the parts of each file that was cut."""
+        shares: list[Stretch | Files] = []
+        whole = [cut for cut in self.cuts.values() if cut.number not in self.failures]
+        for cut in whole:
+            more = [] if STOP.asked else cut.stretches()
+            shares += [Files(((cut.number, cut.item),))] if more is None else more
+        self._again(crew, shares)
+        self._again(crew, [Files(((c.number, c.item),)) for c in whole if not self._is_known(c)])
+        for cut in whole if STOP.asked else ():
+            if not self._is_known(cut) and (begun := cut.begun()) is not None:
+                self.outcomes[cut.number] = begun
+            self.unread += not self._is_known(cut)
+
+    def _again(self, crew: Crew, shares: list[Stretch | Files]) -> None:
+        for number, result in crew.results(dict(enumerate(shares))):
+            share = shares[number]
+            if isinstance(share, Files):
+                if result is not None:
+                    self._take(share, result)
+            else:
+                self._take_part(share, result)
+
+    def _is_known(self, cut: Cut) -> bool:
+        """Whether there is an outcome of a file that was cut, of its parts if not yet, or can be none."""
+        if cut.number not in self.failures and cut.number not in self.outcomes:
+            outcome = None if STOP.asked else cut.outcome()
+            if outcome is None:
+                return False
+            self.outcomes[cut.number] = outcome
+        return True
 
     def tie(self, crew: Crew) -> None:
         """Read again, together, what has something in common, until nothing has."""
         while tied := [g for g in groups({n: o.ties for n, o in self.outcomes.items()}) if len(g) > 1]:
-            shares = {}
+            shares = []
             for group in tied:
                 numbers = sorted(n for first in group for n in self.outcomes[first].pieces)
-                shares[group[0]] = Files(tuple((n, self.items[n]) for n in numbers), together=True)
-            for number, result in crew.results(shares):
-                group = next(g for g in tied if g[0] == number)
+                shares.append(Files(tuple((n, self.items[n]) for n in numbers), together=True))
+            for number, result in crew.results(dict(enumerate(shares))):
+                group = tied[number]
                 for first in group[1:] if result is None else group:
                     dropped = self.outcomes.pop(first)
                     self.unread += len(dropped.pieces) if result is None else 0
                 if result is not None:
                     self._take(shares[number], result)
 
-    def _take(self, share: Files, result: bytes | Killed | None) -> None:
+    def _take(self, share: Files, result: Result) -> None:
         if result is None:
             self.unread += len(share.items)
-        elif isinstance(result, bytes):
+        elif isinstance(result, Killed):
+            self._lose(share.items[0][0], share, result)
+        else:
             for outcome in cast(list[Outcome], unpacked(result)):
                 self.unread += outcome.unread
                 if outcome.pieces:
                     self.outcomes[min(outcome.pieces)] = outcome
-        else:
-            names = [n if (hide := self.inputs.hide) is None else hide(n) for n in share.names]
-            more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
-            self.failures[min(n for n, _ in share.items)] = f"{', '.join(names[:_NAMED])}{more}: not read: {result.how}"
+
+    def _take_part(self, share: Chunk | Stretch, result: Result) -> None:
+        if isinstance(result, Killed):
+            self._lose(share.number, share, result)
+        elif result is not None:
+            cut, lines = self.cuts[share.number], cast(Lines, unpacked(result))
+            if isinstance(share, Chunk):
+                cut.parts[share.start] = lines
+            else:
+                cut.again.append(lines)
+
+    def _lose(self, number: int, share: Share, killed: Killed) -> None:
+        hide = self.inputs.hide
+        names = [hide(name) if hide is not None else name for name in share.names]
+        more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+        self.failures[number] = f"{', '.join(names[:_NAMED])}{more}: not read: {killed.how}"
 
     def place(self, reading: Reading, engine: Audit) -> None:
         """Put everything where one process would have had it. Raises InputError."""
@@ -92,7 +164,7 @@ class Found:
         for number in sorted(pieces.keys() | self.failures.keys()):
             if number in self.failures:
                 reading.failures.append(self.failures[number])
-            if number in pieces:
+            else:
                 _add(pieces[number], reading)
                 pieces[number].said.replay(engine.scan.skips)
         reading.conclude(engine.scan)

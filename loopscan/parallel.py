@@ -1,8 +1,8 @@
 """A scan by several processes, with the result of one.
 
-Each file is first read as a scan of its own, the largest first. Files that turn out to have something in common
-(`loopscan.ties`) are then read again, together and in their order. What came of each file is put where a single process
-would have had it.
+Each file is first read as a scan of its own, the largest first; a big one of lines that stand for themselves in several
+parts. Runs that turn out to stand in several parts are read again, and so are files that have something in common
+(`loopscan.ties`), together and in their order. What came of each file is put where a single process would have had it.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from contextlib import nullcontext
 from typing import Final
 
 from loopscan.engine import Audit
+from loopscan.formats import load
 from loopscan.money import PriceBook
 from loopscan.scan import Inputs, Reading
 from loopscan.settings import Settings
@@ -29,21 +30,29 @@ _PACKED: Final = 6
 
 def read(inputs: Inputs, settings: Settings, prices: PriceBook, engine: Audit) -> Reading | None:
     """Read the inputs into `engine`; None where one process is as quick. Raises InputError as a scan does."""
+    if inputs.format:
+        load(inputs.format)
     items = inputs.items()
     sizes = _sizes(items)
-    if len(items) < 2 or sum(sizes) < ENOUGH or max(sizes) > MOST * sum(sizes):
+    if sum(sizes) < ENOUGH:
+        return None
+    from loopscan.cuts import all_cuts
+
+    cuts = all_cuts(items, sizes, inputs)
+    if not cuts and (len(items) < 2 or max(sizes) > MOST * sum(sizes)):
         return None
     from loopscan.crew import Crew
-    from loopscan.gather import Found, batches
+    from loopscan.gather import Gathered, shares_of
     from loopscan.shares import task
 
-    shares = batches(items, sizes, inputs.jobs)
-    found = Found(items, inputs)
+    shares = shares_of(items, sizes, cuts, inputs.jobs)
+    found = Gathered(items, inputs)
     with (
         on_interrupt() if inputs.stoppable else nullcontext(),
         Crew(min(inputs.jobs, len(shares)), task(inputs, settings, prices)) as crew,
     ):
         found.first(crew, shares)
+        found.join(crew)
         found.tie(crew)
         stopped = STOP.asked
     reading = Reading(inputs, settings.span, engine)

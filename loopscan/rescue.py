@@ -19,7 +19,7 @@ def rescued(name: str, first: Line, lines: Iterator[Line], skips: Skips) -> Iter
     """The values of a line of input `name`, and of those after it where one value goes on there; else skips."""
     line: Line | None = first
     while line is not None:
-        number, text = line
+        number, text = line[0], line[1].rstrip(b"\r\n")  # a text that is cut ends there, not at a control character
         line = None
         if text.strip() in _OPENERS:
             whole, line = _spread(text, lines)

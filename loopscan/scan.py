@@ -136,7 +136,7 @@ def read_all(inputs: Inputs, span: Span, scan: Scan, sink: Sink) -> Reading:
 
 @dataclass(slots=True)
 class Reading:
-    """What became of the inputs so far. `read`: files read, or rightly left unread."""
+    """What became of the inputs so far. `read`: files read, or rightly left unread. `open`: how."""
 
     inputs: Inputs
     span: Span
@@ -147,6 +147,7 @@ class Reading:
     read: int = 0
     stopped: bool = False
     unread: int = 0
+    open: Callable[[Input], Blob] = open_input
 
     def conclude(self, scan: Scan) -> None:
         """Say what could not be read. Raises InputError when a named input was among it and nothing else was read."""
@@ -180,7 +181,7 @@ class Reading:
         if cannot_hold(item.path, forced, self.span):
             self._leave(item)
             return
-        with open_input(item) as blob:
+        with self.open(item) as blob:
             name = _format(blob, item, self.inputs)
             if name is None:
                 self._not_a_log(blob, item)

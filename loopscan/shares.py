@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import gc
-import pickle
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -14,16 +10,13 @@ from loopscan.engine import Audit
 from loopscan.formats import Scan
 from loopscan.money import PriceBook
 from loopscan.noted import Noted, Said
+from loopscan.parcel import Reports, packed
 from loopscan.report import RunReport
 from loopscan.scan import Inputs, Reading
 from loopscan.settings import Settings
 from loopscan.source import Input
-from loopscan.spill import Spill
 from loopscan.stop import STOP
 from loopscan.ties import Ties, ties_of
-
-_ELSEWHERE = Spill(0)
-"""Stands for the spill of another process."""
 
 
 @dataclass(slots=True)
@@ -61,8 +54,8 @@ class Piece:
     failures: list[str] = field(default_factory=list)
     unopened: int = 0
     read: int = 0
-    closed: list[RunReport] = field(default_factory=list)
-    begun: list[RunReport] = field(default_factory=list)
+    closed: list[RunReport] = field(default_factory=Reports)
+    begun: list[RunReport] = field(default_factory=Reports)
 
 
 @dataclass(slots=True)
@@ -76,10 +69,6 @@ class Outcome:
     late: Piece
     ties: Ties
     unread: int = 0
-
-    def parts(self) -> list[Piece]:
-        """All its pieces."""
-        return [*self.pieces.values(), self.late]
 
 
 class Share(Protocol):
@@ -108,8 +97,7 @@ class Files:
     def read(self, task: Task) -> bytes:
         """A packed list of outcomes."""
         shares = [self.items] if self.together else [(item,) for item in self.items]
-        outcomes = [_read(task, share) for share in shares]
-        return packed(outcomes, (r for o in outcomes for p in o.parts() for r in (*p.closed, *p.begun)))
+        return packed([_read(task, share) for share in shares])
 
 
 def _read(task: Task, items: tuple[tuple[int, Input], ...]) -> Outcome:
@@ -128,46 +116,6 @@ def _read(task: Task, items: tuple[tuple[int, Input], ...]) -> Outcome:
     late, ties = Piece(noted.cut()), ties_of(engine, scan)
     begun, closed, begins = engine.close(), 0, 0
     for piece, (ends, more) in zip((*pieces.values(), late), (*marks, (None, None)), strict=True):
-        piece.closed, piece.begun = engine.reports[closed:ends], begun[begins:more]
+        piece.closed, piece.begun = Reports(engine.reports[closed:ends]), Reports(begun[begins:more])
         closed, begins = ends or 0, more or 0
     return Outcome(pieces, late, ties, len(items) - len(pieces))
-
-
-def packed(found: object, reports: Iterable[RunReport]) -> bytes:
-    """What was found as bytes; `reports` are those in it."""
-    for report in reports:
-        series = report.series
-        for part in series.parts:
-            part.kept = series.spill.load(part.kept, part.size)
-        for one in (report, *report.variants):
-            one.series.spill = _ELSEWHERE
-    with _uncollected():
-        return pickle.dumps(found, pickle.HIGHEST_PROTOCOL)
-
-
-def unpacked(data: bytes) -> object:
-    """What was packed. The series are without a spill: see `keep`."""
-    with _uncollected():
-        return pickle.loads(data)
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Thousands of new objects, none of them garbage: no look for garbage meanwhile."""
-    looks = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if looks:
-            gc.enable()
-
-
-def keep(reports: Iterable[RunReport], spill: Spill) -> None:
-    """Keep the series of reports of another process."""
-    for report in reports:
-        for part in report.series.parts:
-            assert isinstance(part.kept, bytes)
-            part.kept = spill.keep(part.kept)
-        for one in (report, *report.variants):
-            one.series.spill = spill

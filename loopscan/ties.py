@@ -37,17 +37,22 @@ class Ties:
     probe: int = field(default_factory=lambda: hash(("ties", None)))
 
 
+def run_hash(format_name: str, run: str) -> int:
+    """The hash of a run."""
+    return hash(("run", format_name, run))
+
+
 def ties_of(engine: Audit, scan: Scan) -> Ties:
     """What a scan had, before its runs are closed."""
     found, wide = scan.seen, dict[str, bool]()
-    found.update(hash(("run", *run)) for run in engine.begun)
-    found.update(hash(("run", *run)) for run in engine.loose)
+    found.update(run_hash(*run) for run in engine.begun)
+    found.update(run_hash(*run) for run in engine.loose)
     for key, kept in scan.memory.items():
         each = () if isinstance(kept, set) and f"{key} ids" in scan.memory else _each(key, kept)
         if each is None:
             wide[key] = bool(kept.threads if isinstance(kept, Stitcher) else kept)
         else:
-            found.update(hash(("run" if isinstance(kept, Runs) else "kept", key, each_id)) for each_id in each)
+            found.update(hash(("run" if isinstance(kept, Runs) else "kept", key, own)) for own in each)
     return Ties(array("q", found), wide, len(scan.skips.unknown) >= KINDS)
 
 

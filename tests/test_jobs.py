@@ -17,22 +17,23 @@ import pytest
 
 from loopscan import cli, parallel
 from loopscan.cli_settings import cores
-from loopscan.gather import batches
+from loopscan.gather import shares_of
 from loopscan.shares import Files
 from tests.conftest import ROOT, SAMPLES, SHARED, native
+from tests.several import FIGURES
 
 FORMS = ("json", "jsonl", "csv", "table", "junit", "markdown")
 
 
 @pytest.fixture(autouse=True)
 def pays_always(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Small inputs are handed out, too."""
-    monkeypatch.setattr(parallel, "ENOUGH", 0)
-    monkeypatch.setattr(parallel, "MOST", 2.0)
+    """Small inputs are handed out, too, and cut."""
+    for module, name, value in FIGURES:
+        monkeypatch.setattr(module, name, value)
 
 
 def audited(capfd: pytest.CaptureFixture[str], jobs: int, *args: str) -> tuple[int, str, str]:
-    """Exit code, output and messages."""
+    """Exit code, output (without the time of the scan) and messages."""
     code = cli.run(["audit", *args, "--jobs", str(jobs)])
     out, err = capfd.readouterr()
     return code, re.sub(r' timestamp="[^"]*"', "", out), err
@@ -237,9 +238,8 @@ def test_processes_that_do_not_fork(tmp_path: Path) -> None:
     shutil.copy(tmp_path / "a.jsonl", tmp_path / "d.jsonl")
     program = tmp_path / "program.py"
     program.write_text(
-        "import sys\nfrom loopscan import cli, crew, parallel\n"
-        "if __name__ == '__main__':\n    parallel.ENOUGH, parallel.MOST, crew.FORKS = 0, 2, False\n"
-        "    sys.exit(cli.run(sys.argv[1:]))\n"
+        "from loopscan import crew\nfrom tests.several import main\n"
+        "if __name__ == '__main__':\n    crew.FORKS = False\n    main()\n"
     )
     found = [
         subprocess.run(
@@ -253,10 +253,10 @@ def test_processes_that_do_not_fork(tmp_path: Path) -> None:
 
 def test_small_files_are_handed_out_together(tmp_path: Path) -> None:
     items = parallel.Inputs([str(native(tmp_path / f"{k}.jsonl", turn("r", 1))) for k in range(600)]).items()
-    handed = batches(items, [1] * 599 + [10_000], 2)
-    assert [len(b.items) for b in handed.values()] == [1, 256, 256, 87]
-    assert sorted(n for b in handed.values() for n, _ in b.items) == list(range(600))
-    assert next(iter(handed.values())) == Files(((599, items[599]),))
+    handed = [s for s in shares_of(items, [1] * 599 + [10_000], {}, 2) if isinstance(s, Files)]
+    assert [len(share.items) for share in handed] == [1, 256, 256, 87]
+    assert sorted(n for share in handed for n, _ in share.items) == list(range(600))
+    assert handed[0] == Files(((599, items[599]),))
 
 
 def test_one_process_for_little(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -126,9 +126,9 @@ def _fires(keys: list[str | None], window: int, copies: int) -> int | None:
     return None
 
 
-def found(argv: list[str], stdin: bytes | None = None) -> Fires:
+def found(program: str, argv: list[str], stdin: bytes | None = None) -> Fires:
     """The answer of the program."""
-    command = [sys.executable, "-m", "loopscan", "audit", "--from", "loopscan", "--format", "jsonl", *argv]
+    command = [sys.executable, "-m", program, "audit", "--from", "loopscan", "--format", "jsonl", *argv]
     done = subprocess.run(command, input=stdin or b"", capture_output=True, check=True)
     records = map(json.loads, done.stdout.splitlines())
     return {r["run"]: r["no_progress"] and r["no_progress"]["turn"] for r in records}
@@ -146,12 +146,13 @@ def differences(runs: int, seed: int, folder: Path) -> dict[str, list[str]]:
         want = oracle(iter(lines), window)
         for exact in ([], ["--exact"]):
             for name, argv, stdin in (
-                ("file", [str(path)], None),
-                ("two jobs", [str(path)], None),
+                ("one job", [str(path), "--jobs", "1"], None),
+                ("two jobs", [str(path), "--jobs", "2"], None),
                 ("gzip", [str(packed)], None),
                 ("standard input", ["-"], data),
             ):
-                got = found([*argv, "--window", str(window), *exact], stdin)
+                program = "tests.several" if "--jobs" in argv else "loopscan"
+                got = found(program, [*argv, "--window", str(window), *exact], stdin)
                 bad = [run for run in want.keys() | got.keys() if want.get(run) != got.get(run)]
                 wrong[f"window {window}{' exact' if exact else ''}, {name}"] = sorted(bad)
     return wrong

@@ -1,0 +1,154 @@
+"""Reading parts of a big file: each as a scan of its own, and again the stretches of runs that stand in several."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+
+from loopscan.engine import Audit
+from loopscan.formats._native_runs import Runs
+from loopscan.model import End, Event, Rows
+from loopscan.noted import Noted, Said
+from loopscan.parcel import Reports, packed
+from loopscan.portion import Mark, Portion, Spans
+from loopscan.report import RunReport
+from loopscan.scan import Reading
+from loopscan.shares import Task
+from loopscan.source import Input
+from loopscan.ties import Ties, run_hash, ties_of
+
+NATIVE = "loopscan"
+
+Place = tuple[int, int]
+"""Where in a file a run begins: (0, line), or (1, its first line) where its only turn waits for the end of the file."""
+
+
+@dataclass(slots=True)
+class Lines:
+    """What came of some lines of a file.
+
+    `hashes`, `places`: of each report's run, and where it begins. `spans`: hash, first and last line of each run of
+    a native log. `lines`: those before the end. `odd`: something that parts cannot tell: the file is to be read whole.
+    """
+
+    odd: bool
+    said: Said
+    ties: Ties
+    reports: list[RunReport]
+    hashes: list[int]
+    places: list[Place]
+    spans: tuple[array[int], array[int], array[int]]
+    marks: list[Mark]
+    lines: int
+
+    def runs(self) -> Iterator[tuple[RunReport, int, Place]]:
+        """Each report with hash and place."""
+        return zip(self.reports, self.hashes, self.places, strict=True)
+
+
+@dataclass(slots=True)
+class _Auditing(Audit):
+    """An audit of some lines. `wanted`: hashes of the runs it is about, None = all. `begins`: where each begins."""
+
+    portion: Portion | None = None
+    begins: dict[str, int | None] = field(default_factory=dict)
+    wanted: frozenset[int] | None = None
+
+    def take(self, events: Iterable[Event | Rows], format_name: str, source: str) -> None:
+        """Take the events of the wanted runs."""
+        Audit.take(self, self._noted(events, format_name), format_name, source)
+
+    def _noted(self, events: Iterable[Event | Rows], format_name: str) -> Iterator[Event | Rows]:
+        wanted, begins = self.wanted, self.begins
+        for event in events:
+            if wanted is None or run_hash(format_name, event.run) in wanted:
+                if event.run not in begins and self.portion is not None and (type(event) is not End or event.final):
+                    begins[event.run] = self.portion.at
+                yield event
+
+
+@dataclass(slots=True, frozen=True)
+class Chunk:
+    """A part of input `number`: from byte `start` to byte `end` (None = to its end)."""
+
+    number: int
+    item: Input
+    start: int
+    end: int | None
+
+    @property
+    def names(self) -> list[str]:
+        """The file."""
+        return [self.item.path]
+
+    def read(self, task: Task) -> bytes:
+        """What came of it, packed."""
+        if self.start:
+            task = replace(task, tells=False)
+        return _read(task, self.item, lambda: Portion(self.item.path, self.start, self.end), None)
+
+
+@dataclass(slots=True, frozen=True)
+class Stretch:
+    """Lines of input `number`, from a mark to a line, and the runs to be read of them."""
+
+    number: int
+    item: Input
+    start: Mark
+    last: int
+    wanted: frozenset[int]
+
+    @property
+    def names(self) -> list[str]:
+        """The file."""
+        return [self.item.path]
+
+    def read(self, task: Task) -> bytes:
+        """What came of the runs, packed."""
+        return _read(task, self.item, lambda: Portion(self.item.path, self.start, last=self.last), self.wanted)
+
+
+def _read(task: Task, item: Input, new: Callable[[], Portion], wanted: frozenset[int] | None) -> bytes:
+    noted, scan = task.scan()
+    spans = Spans()
+    runs = scan.memory[NATIVE] = Runs(scan.field_map, spans)
+    engine = _Auditing(task.settings, task.prices, scan, wanted=wanted)
+
+    def opened(_: Input) -> Portion:
+        engine.portion = spans.portion = new()
+        return engine.portion
+
+    reading = Reading(task.told_to(noted), task.settings.span, engine, open=opened)
+    reading.try_(item, scan)
+    engine.release()
+    odd = reading.read != 1 or bool(engine.reports) or _needs_more(runs, noted)
+    ties, portion = ties_of(engine, scan), engine.portion
+    spans.end(0 if portion is None else portion.marked.lines + 1)
+    hashes = [run_hash(*run) for run in engine.begun]
+    places = [_place(run, engine, spans) for _, run in engine.begun]
+    own = array("q", [run_hash(NATIVE, run) for run in spans.last])
+    said, ended = noted.cut(), engine.close()
+    found = Lines(
+        portion is None or bool(portion.damage) or odd or ties.all or any(ties.wide.values()),
+        said,
+        ties,
+        Reports(ended),
+        hashes,
+        places,
+        (own, array("q", spans.first.values()), array("q", spans.last.values())),
+        [] if portion is None else portion.marked.marks,
+        0 if portion is None else portion.marked.lines,
+    )
+    return packed(found)
+
+
+def _needs_more(runs: Runs, noted: Noted) -> bool:
+    """Whether lines were met whose meaning other lines decide: copies, lower numbers, runs opened again, prompts."""
+    prompts = any(run.prompt is not None for run in runs.by_id.values())
+    return runs.all_marked or prompts or bool(noted.copies or noted.reopened)
+
+
+def _place(run: str, engine: _Auditing, spans: Spans) -> Place:
+    at = engine.begins[run]
+    return (1, spans.first.get(run, 0)) if at is None else (0, at)

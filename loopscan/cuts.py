@@ -1,0 +1,103 @@
+"""Where a big file can be cut so that its parts are read at once: between lines that stand for themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import BinaryIO, Final
+
+from loopscan import decode
+from loopscan.blob import Blob
+from loopscan.decode import FAST_ERRORS
+from loopscan.errors import InputError
+from loopscan.formats import detect, load
+from loopscan.formats._native_rows import Rows, rows_of
+from loopscan.scan import Inputs
+from loopscan.source import Input, open_input
+
+LEAST: Final = 4 << 20
+"""Bytes of a part."""
+SAMPLES: Final = 24
+SAMPLE: Final = 1 << 16
+"""How many places of a native log are looked at for the runs that stand there, and bytes of each."""
+STRETCH: Final = 4
+"""A native log is cut where runs that stand at several places take up at most one in so many of the spaces between."""
+_LONGEST: Final = 1 << 24
+"""Bytes within which a line must end for a cut."""
+
+
+def all_cuts(items: list[Input], sizes: list[int], inputs: Inputs) -> dict[int, list[int]]:
+    """The cuts of the inputs that are so big that one process would be left alone with them."""
+    share = sum(sizes) // (2 * inputs.jobs)
+    big = [n for n, size in enumerate(sizes) if size > max(share, 2 * LEAST - 1)]
+    return {n: found for n in big if (found := cuts(items[n], sizes[n], 2 * inputs.jobs, inputs))}
+
+
+def cuts(item: Input, size: int, parts: int, inputs: Inputs) -> list[int]:
+    """The bytes at which the 2nd, 3rd … part of a file begins; none where the file is best read by one process."""
+    if inputs.field_map:
+        return []
+    try:
+        with open(item.path, "rb") as file:
+            if not _has_lines(file):
+                return []
+            with open_input(item) as blob:
+                if not _is_cuttable(blob, file, size, inputs):
+                    return []
+            count = min(parts, size // LEAST)
+            found = {place for k in range(1, count) if (place := _line_after(file, size * k // count)) is not None}
+    except (InputError, OSError):
+        return []
+    return sorted(found)
+
+
+def _has_lines(file: BinaryIO) -> bool:
+    """Whether the first line of a file is a value."""
+    line = file.readline(_LONGEST)
+    if line[:1] not in (b"{", b"["):
+        return False
+    try:
+        decode.fast(line)
+    except FAST_ERRORS:
+        return False
+    return line.endswith(b"\n")
+
+
+def _is_cuttable(blob: Blob, file: BinaryIO, size: int, inputs: Inputs) -> bool:
+    head = blob.head
+    name = inputs.format or detect(head)
+    if name is None or head.document or not blob.plain:
+        return False
+    if name == "loopscan":
+        rows = rows_of(head)
+        return rows is not None and not rows.anonymous and _goes_by(rows, file, size)
+    tell = getattr(load(name), "line_independent", None)
+    return tell is not None and bool(tell(head))
+
+
+def _goes_by(rows: Rows, file: BinaryIO, size: int) -> bool:
+    """Whether the runs of a native log come and go, so that few stand in several parts."""
+    met: dict[object, tuple[int, int]] = {}
+    for k in range(SAMPLES):
+        for run in _runs_at(rows, file, size * k // SAMPLES):
+            met[run] = (met[run][0] if run in met else k, k)
+    crossed = {space for first, last in met.values() for space in range(first, last)}
+    return len(crossed) * STRETCH <= SAMPLES
+
+
+def _runs_at(rows: Rows, file: BinaryIO, place: int) -> Iterator[object]:
+    file.seek(place)
+    for line in file.read(SAMPLE).split(b"\n")[1:-1]:
+        try:
+            yield rows.decode(line).run
+        except FAST_ERRORS:
+            continue
+
+
+def _line_after(file: BinaryIO, place: int) -> int | None:
+    """The first place from `place` on where a line begins with a bracket: no value goes on there."""
+    file.seek(place)
+    data = file.read(_LONGEST)
+    at = data.find(b"\n")
+    while at >= 0 and data[at + 1 : at + 2] not in (b"{", b"["):
+        at = data.find(b"\n", at + 1)
+    return None if at < 0 or at + 1 == len(data) else place + at + 1
