@@ -102,8 +102,11 @@ def _packed(data: bytes, chance: random.Random, whole: bool) -> bytes:
     return packed if whole or chance.random() < 0.5 else damaged(packed, chance, data)
 
 
-def targets(name: str, folder: Path) -> list[Target]:
-    """A target per sample file of a format."""
+_around: dict[Path, Around | None] = {}
+
+
+def targets(name: str, folder: Path, among: bool = True) -> list[Target]:
+    """A target per sample file of a format; `among`: with good runs of the same file where there can be some."""
     made = []
     for number, sample in enumerate(SAMPLE_FILES[name]):
         top = next(p for p in sample.parents if p.name == name)
@@ -116,7 +119,9 @@ def targets(name: str, folder: Path) -> list[Target]:
             return scanned(path, name)
 
         binary = data.startswith((SQLITE, b"PK"))
-        near = None if binary else around(sample, data, scan)
+        if among and not binary and sample not in _around:
+            _around[sample] = around(sample, data, scan)
+        near = _around.get(sample) if among else None
         made.append(Target(name, sample, path, data, None if binary else documents(data), near))
     return made
 

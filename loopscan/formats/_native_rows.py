@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Annotated, Any, Final
 
 import msgspec
@@ -52,6 +53,8 @@ _WHERE_USED: Final[dict[str, tuple[Any, Any]]] = {
 """Read where the beginning of the log has them."""
 _FILLS: Final = {"context_window": "window"}
 _RARE: Final = ("calls", "state", "prompt")
+_KEYS: Final = 100
+"""A line with more names than that is read the general way."""
 _WHOLE: Final = Annotated[int, msgspec.Meta(ge=0, le=PLAIN)]
 _USUAL: Final[dict[str, tuple[str, Any, Any]]] = {
     "run": ("run", Annotated[str, msgspec.Meta(min_length=1)], msgspec.NODEFAULT),
@@ -87,6 +90,11 @@ def rows_of(head: Head) -> Rows | None:
     keys: dict[str, None] = {}
     for line in head.objects:
         keys.update(dict.fromkeys(line))
+    return _made(tuple(keys)) if len(keys) <= _KEYS else None
+
+
+@lru_cache(maxsize=64)
+def _made(keys: tuple[str, ...]) -> Rows | None:
     fields = _run_fields(keys)
     for name, names, kind, default in (
         ("name", NAME, str | None, None),
@@ -124,7 +132,7 @@ def _usual(fields: list[_Field], timed: bool) -> Callable[[bytes], Row]:
     return msgspec.json.Decoder(row).decode
 
 
-def _run_fields(keys: dict[str, None]) -> list[_Field]:
+def _run_fields(keys: tuple[str, ...]) -> list[_Field]:
     """The name under which the log has its runs. Those of lower rank may stand beside it and say nothing."""
     used = next((n for n in RUN if n in keys), None)
     if used is None:

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,6 +26,7 @@ _NO_ID: Final = re.compile(r"model|tool_?name|provider|operation", re.IGNORECASE
 _HEX: Final = re.compile(r"[0-9a-fA-F-]{8,}")
 _BASE64: Final = re.compile(r"(?:[A-Za-z0-9+/]{4}){2,}[A-Za-z0-9+/]{2}(==|[A-Za-z0-9+/]=)")
 _DEPTH: Final = 3
+_LISTS: Final = 6
 
 Scan = Callable[[bytes], Outcome]
 
@@ -136,7 +138,7 @@ def around(sample: Path, data: bytes, scan: Scan) -> Around | None:
             if _settled(found, plain, lambda parts: scan(_lines(parts)), values):
                 return found
             continue
-        for path in _lists(values[0]):
+        for path in islice(_lists(values[0]), _LISTS):
             inner = _found(values[0], path)
             found = Around(renamed(inner, "7b", retold), renamed(inner, "9a", retold), Counter(), Counter(), path)
             if _settled(found, plain, lambda p, path=path: scan(_lines([_replaced(values[0], path, p)])), inner):

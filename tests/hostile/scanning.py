@@ -13,10 +13,10 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from loopscan.blob import Blob
 from loopscan.engine import Audit
 from loopscan.errors import InputError
 from loopscan.formats import FORMATS, Scan, detect, load
+from loopscan.model import Call, End, Event, Turn, Usage
 from loopscan.records import record
 from loopscan.render import RENDERERS, Options
 from loopscan.render import load as renderer
@@ -56,12 +56,10 @@ def patience(seconds: float = PATIENCE) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-def _good(run: str) -> bytes:
-    lines: list[dict[str, Any]] = [
-        {"run_id": run, "turn": n, "name": "probe", "args": {"n": n % 2}, "result": n % 2, "input_tokens": 10 * n}
-        for n in range(1, 7)
-    ]
-    return b"".join(json.dumps(line).encode() + b"\n" for line in [*lines, {"run_id": run, "state": "aborted"}])
+def _good(run: str) -> list[Event]:
+    calls = (Call("probe", {"n": n % 2}, n % 2) for n in range(1, 7))
+    turns = [Turn(run, [call], usage=Usage(10 * n), line=n) for n, call in enumerate(calls, 1)]
+    return [*turns, End(run, "aborted", line=7, final=True)]
 
 
 BEFORE, AFTER = "neighbour-before", "neighbour-after"
@@ -115,8 +113,7 @@ def undamaged(path: Path) -> Outcome:
 
 
 def _neighbour(audit: Audit, run: str) -> None:
-    with Blob(run, None, io.BytesIO(_good(run))) as blob:
-        audit.read(blob, "loopscan", load("loopscan"))
+    audit.take(_good(run), "loopscan", run)
 
 
 def _check_neighbours(report: Report) -> None:
