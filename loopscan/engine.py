@@ -243,6 +243,7 @@ class Audit:
     def finish(self) -> Report:
         """The report of everything read: runs closed, caps resolved, exits evaluated."""
         self.release()
+        self.scan.memory.clear()  # nothing more is read
         self.reports += self.close()
         link_parents(self.reports)
         add_children(self.reports)

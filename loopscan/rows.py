@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
@@ -117,8 +118,10 @@ def usual(
                     last.calls[0], Call(name, row.args, result)
                 ):
                     break
-        elif len(trails) >= TOOLS:
-            del trails[next(iter(trails))]
+        else:
+            name = sys.intern(name)  # the key is held for as long as the run is
+            if len(trails) >= TOOLS:
+                del trails[next(iter(trails))]
         # nothing is changed above, everything below: the turn is a usual one
         if not plain:
             action = Action(ident, (ident,), row.calls, "", args=args, turn=number)
