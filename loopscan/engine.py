@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Final
 
+from loopscan.asleep import Naps
 from loopscan.auto import healthy, resolve, typical
 from loopscan.blob import Blob
 from loopscan.exits import Caps
@@ -65,6 +66,7 @@ class Audit:
     _final: set[str] = field(default_factory=set)
     """Formats whose turns may be taken several at once."""
     _spill: Spill = field(default_factory=Spill)
+    _naps: Naps = field(default_factory=Naps)
     loose: set[tuple[str, str]] = field(default_factory=set)
     """Ends of runs that no turn was seen of: they might belong to a run of another scan."""
 
@@ -164,7 +166,10 @@ class Audit:
         """The run that a turn belongs to, where that is not simply the open one of its id."""
         identity = (format_name, turn.run)
         before: Run | None = None
+        if run is not None and run.nap is not None:
+            self._naps.wake(run)
         if run is not None and self.settings.per == "prompt" and turn.prompt != run.prompt:
+            self._naps.forget(run)
             self.reports.append(finished(run))
             run, before = None, run
         if run is None:
@@ -200,6 +205,8 @@ class Audit:
         self._open[identity] = self._runs.setdefault(format_name, {})[identity[1]] = run
         if turn.whole:
             self._whole = identity
+        elif format_name in self._final and not run.others:
+            self._naps.begin(run)
         return run
 
     def _close_whole(self) -> None:
@@ -220,6 +227,8 @@ class Audit:
             run = self._start(Turn(end.run), identity, source)
         if end.prompt is not None and end.prompt != run.prompt:
             return
+        if run.nap is not None:
+            self._naps.wake(run)
         run.end(end)
         if end.final:
             run.over = True
@@ -237,6 +246,7 @@ class Audit:
     def close(self) -> list[RunReport]:
         """The reports of `begun`; none of them is afterwards."""
         closed = list(self._finished())
+        self._naps.close()
         Source.close_all()
         return closed
 
@@ -267,6 +277,8 @@ class Audit:
                 yield settled(run, format_name, self._spill)
                 continue
             self._runs[format_name].pop(run_id, None)
+            if isinstance(run, Run):
+                self._naps.forget(run)
             yield run if isinstance(run, RunReport) else _finished(run)
 
 

@@ -23,6 +23,9 @@ class _Missing:
     def __repr__(self) -> str:
         return "MISSING"
 
+    def __reduce__(self) -> str:
+        return "MISSING"
+
 
 MISSING: Final = _Missing()
 

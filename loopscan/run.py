@@ -8,6 +8,7 @@ from typing import Final
 
 import msgspec
 
+from loopscan.asleep import Nap
 from loopscan.decode import word
 from loopscan.key import Action, Keyer
 from loopscan.ledger import Ledger
@@ -82,6 +83,8 @@ class Run(msgspec.Struct, gc=False):
     """The context window of the present model in tokens, or the one that was set."""
     quick: bool = False
     """Whether `loopscan.stretch` may take its usual turns."""
+    nap: Nap | None = None
+    """What is put away of it while it is asleep."""
 
     def push(self, turn: Turn, prices: PriceBook) -> None:
         """Take the run's next turn.

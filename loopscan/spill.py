@@ -33,6 +33,12 @@ class Spill:
         place, self._end = self._end, self._end + len(data)
         return place
 
+    def close(self) -> None:
+        """Release the file."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
     def load(self, kept: bytes | int, size: int) -> bytes:
         """The `size` bytes that were kept."""
         if isinstance(kept, bytes):

@@ -11,7 +11,9 @@ from loopscan.model import JSON, MISSING, Call, End, Event, LateCall, Turn
 
 HOLD: Final = 16
 """How many later turns of its run a turn may wait for a result; then the call counts as unanswered."""
-
+_SETTLED: Final = 1000
+"""Lines of other runs after which a run that is answered counts as over for now."""
+_LOOKS: Final = 3
 
 Decode = Callable[[bytes], JSON]
 
@@ -22,9 +24,11 @@ class Held:
     What runs for every turn is written out here: it costs less than the calls of functions would.
     """
 
-    __slots__ = ("turns", "waiting")
+    __slots__ = ("begun", "turns", "waiting")
 
     def __init__(self) -> None:
+        self.begun = False
+        """Whether a turn was given out."""
         self.turns: deque[Turn] = deque()
         self.waiting: dict[str, Call] = {}
 
@@ -85,11 +89,18 @@ class Held:
         return True
 
     def _release(self) -> Turn:
+        self.begun = True
         turn = self.turns.popleft()
         for call in turn.calls:
             if call.id is not None:
                 self.waiting.pop(call.id, None)
         return turn
+
+    def answered(self) -> bool:
+        """Whether no call waits for a result."""
+        return not any(
+            c.id is not None and type(c) is Call and c.result is MISSING for t in self.turns for c in t.calls
+        )
 
     def drop(self) -> list[Event]:
         """All turns, which are then forgotten."""
@@ -106,6 +117,7 @@ class Assembly:
     def __init__(self) -> None:
         self._runs: dict[str, Held] = {}
         """In the order in which the first turn was held that is."""
+        self._aging: deque[tuple[str, Held]] = deque()
 
     def open(self, turn: Turn) -> list[Event]:
         """Add a turn to its run; returns earlier turns that are now complete."""
@@ -119,6 +131,23 @@ class Assembly:
         """Take note of a run that holds no turn, but is about to."""
         self._runs.pop(run, None)
         self._runs[run] = held
+
+    def settled(self, run: str, held: Held, line: int) -> list[Event]:
+        """The held turns of some runs that were given no turn for long, where every call has its result.
+
+        Asked whenever a run is about to hold a turn, which may be among them later. They could go on; but what was
+        left so long ago need not wait for the end of a file of many sessions. A run that gave out no turn yet waits:
+        runs begin in the order in which `flush` gives them out.
+        """
+        ready: list[Event] = []
+        for _ in range(min(_LOOKS, len(self._aging))):
+            name, other = self._aging.popleft()
+            if other.turns and (not other.begun or line - other.turns[-1].line < _SETTLED or not other.answered()):
+                self._aging.append((name, other))
+            elif other.turns:
+                ready += self.drop(name)
+        self._aging.append((run, held))
+        return ready
 
     def expect(self, run: str, call: Call) -> None:
         """Wait for the result of a call that was added to an open turn."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass, field
 from pathlib import PurePath
 
@@ -19,8 +20,19 @@ class Chain:
     parent: str | None = None
     prompt: str | None = None
     compacted: bool = False
-    messages: dict[str, Turn] = field(default_factory=dict)
+    messages: dict[str, Turn | None] = field(default_factory=dict)
+    """The newest messages; None = what comes of it now is lost to its turn, which was given out."""
     held: Held = field(default_factory=Held)
+    keys: deque[str] = field(default_factory=deque)
+    """Of the held turns, their messages."""
+
+    def let_go(self) -> None:
+        """Take note that held turns were given out."""
+        keys, messages = self.keys, self.messages
+        for _ in range(len(keys) - len(self.held.turns)):
+            key = keys.popleft()
+            if key in messages:
+                messages[key] = None
 
 
 @dataclass(slots=True)

@@ -21,12 +21,14 @@ _NOTHING: Final[list[Event]] = []
 
 def send(chain: Chain, line: Line, message: Message, number: int, scan: Scan, assembly: Assembly) -> list[Event]:
     """Take a line of a model message; returns the turns that are now complete."""
-    messages = chain.messages
+    messages, held = chain.messages, chain.held
+    if len(chain.keys) != len(held.turns):
+        chain.let_go()
     key = message.id or line.requestId or line.uuid or f"line {number}"
-    turn = messages.get(key)
-    if turn is not None:
-        if all(held is not turn for held in chain.held.turns):
-            turn = messages[key] = Turn(chain.run)  # what comes later than its results is lost to a turn
+    if key in messages:
+        turn = messages[key]
+        if turn is None:
+            turn = messages[key] = Turn(chain.run)
         _usage(turn, message, line.costUSD)
         _content(turn, message, chain)
         return _NOTHING
@@ -36,10 +38,13 @@ def send(chain: Chain, line: Line, message: Message, number: int, scan: Scan, as
     turn = messages[key] = _begun(chain, line, message, number)
     if len(messages) > 2 * HOLD:
         del messages[next(iter(messages))]
-    held = chain.held
-    if not held.turns:
+    if held.turns:
+        ready = held.open(turn)
+    else:
+        ready = assembly.settled(chain.run, held, number)
         assembly.begin(chain.run, held)
-    ready = held.open(turn)
+        held.open(turn)
+    chain.keys.append(key)
     if not turn.calls and message.content:
         _content(turn, message, chain)
     return ready

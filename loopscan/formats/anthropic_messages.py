@@ -19,12 +19,13 @@ from loopscan.formats._records import read_messages
 from loopscan.formats._records import unchanged as clean_result
 from loopscan.model import Event
 
-__all__ = ["COSMETIC_ARGS", "LACKS", "TITLE", "WHERE", "clean_result", "line_independent", "read", "sniff"]
+__all__ = ["COSMETIC_ARGS", "FINAL", "LACKS", "TITLE", "WHERE", "clean_result", "line_independent", "read", "sniff"]
 
 TITLE = "Anthropic messages, one run or one request per line"
 WHERE: tuple[str, ...] = ()
 LACKS = "in dumps of runs: usage and times; in pairs: the last turn's results"
 COSMETIC_ARGS: Mapping[str, frozenset[str]] = {}
+FINAL = True
 
 
 def sniff(head: Head) -> bool:
