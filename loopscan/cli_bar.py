@@ -44,9 +44,10 @@ class Bar:
         self._thread = Thread(target=self._show, daemon=True)
 
     def begin(self, items: list[Input]) -> None:
-        """Start to count: these are to be read."""
-        self._sizes = {item.path: _size(item.path) for item in items}
-        self._thread.start()
+        """Start to count, or start again: these are to be read."""
+        self._done, self._sizes = 0, {item.path: _size(item.path) for item in items}
+        if self._thread.ident is None:
+            self._thread.start()
 
     def reading(self, blob: Blob) -> None:
         """This one is being read."""

@@ -50,7 +50,7 @@ class Crew:
     """A pool of processes, renewed when one of them is killed."""
 
     def __init__(self, jobs: int, task: Task) -> None:
-        self._jobs, self._task = jobs, task
+        self.jobs, self._task = jobs, task
         forks = FORKS and threading.active_count() == 1
         self._context: Any = multiprocessing.get_context("fork" if forks else "spawn")
         self._forks = forks
@@ -103,9 +103,9 @@ class Crew:
     def _submit(self, shares: Mapping[int, S], futures: _Futures) -> None:
         """Hand out shares. Raises BrokenProcessPool."""
         if self._pool is None:
-            self._at = self._context.Array("q", 2 * self._jobs)
+            self._at = self._context.Array("q", 2 * self.jobs)
             self._pool = ProcessPoolExecutor(
-                self._jobs, self._context, _begin, (self._task, self._stop, self._at, os.getpid())
+                self.jobs, self._context, _begin, (self._task, self._stop, self._at, os.getpid())
             )
         seed = os.environ.get(_SEED)
         if not self._forks and seed is None:
@@ -141,6 +141,10 @@ class Crew:
             if number and code not in (None, 0, -signal.SIGTERM):
                 found[number - 1] = _words(code)
         return found
+
+    def dismiss(self) -> None:
+        """What they read is of no use."""
+        self._end(kill=True)
 
     def _end(self, kill: bool = False) -> None:
         pool, self._pool = self._pool, None

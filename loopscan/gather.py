@@ -23,6 +23,8 @@ _BATCHES: Final = 8
 """Small files are handed out many at once: at most so many bytes, and so many batches for each process."""
 _FILES: Final = 256
 """Files of a batch."""
+_LOOKS: Final = 8
+"""What was read is looked at when it is one of so many parts of all, then one of half as many, and so on."""
 _NAMED: Final = 20
 """Files of a killed process that are named."""
 
@@ -54,19 +56,21 @@ def shares_of(items: list[Input], sizes: list[int], cuts: Mapping[int, list[int]
 class Gathered:
     """What came of a scan's inputs so far.
 
-    `outcomes`: by the number of their first input. `cuts`: by input, what was read in parts. `failures`: by input, the
-    line about those that a killed process was reading. `unread`: how many a stop left.
+    `sizes`: the work of each input in bytes. `outcomes`: by the number of their first input. `cuts`: by input, what was
+    read in parts. `failures`: by input, the line about those that a killed process was reading. `unread`: how many a
+    stop left.
     """
 
     items: list[Input]
+    sizes: list[int]
     inputs: Inputs
     outcomes: dict[int, Outcome] = field(default_factory=dict)
     cuts: dict[int, Cut] = field(default_factory=dict)
     failures: dict[int, str] = field(default_factory=dict)
     unread: int = 0
 
-    def first(self, crew: Crew, shares: list[Files | Chunk]) -> None:
-        """Read each input, or part of one, as a scan of its own."""
+    def first(self, crew: Crew, shares: list[Files | Chunk]) -> bool:
+        """Read each input, or part of one, as a scan of its own. False as soon as most of it was to be read again."""
         results = crew.results(dict(enumerate(shares)))
         for share in shares:
             if isinstance(share, Chunk):
@@ -74,15 +78,35 @@ class Gathered:
         watch = self.inputs.watch
         if watch is not None:
             watch.begin(self.items)
+        done, look = 0, _LOOKS
         for number, result in results:
             share = shares[number]
             if isinstance(share, Chunk):
                 self._take_part(share, result)
+                done += (share.end or self.sizes[share.number]) - share.start
                 continue
             self._take(share, result)
-            if watch is not None:
-                for _, item in share.items:
+            for n, item in share.items:
+                done += self.sizes[n]
+                if watch is not None:
                     watch.done(item)
+            if look > 1 and done * look >= sum(self.sizes):
+                look //= 2
+                if self._is_vain(done, crew.jobs):
+                    return False
+        return True
+
+    def _is_vain(self, done: int, jobs: int) -> bool:
+        """Whether reading files apart costs more than it spares, by what came of the first `done` bytes."""
+        tied = [sum(self._size(n) for n in g) for g in self._groups()]
+        return not STOP.asked and max(max(tied, default=0), sum(tied) // jobs) * 2 > done
+
+    def _size(self, first: int) -> int:
+        return sum(self.sizes[n] for n in self.outcomes[first].pieces)
+
+    def _groups(self) -> list[list[int]]:
+        """Outcomes that have something in common, by their first inputs."""
+        return [g for g in groups({n: o.ties for n, o in self.outcomes.items()}) if len(g) > 1]
 
     def join(self, crew: Crew) -> None:
         """Make one outcome of the parts of each file that was cut."""
@@ -97,6 +121,10 @@ class Gathered:
             if not self._is_known(cut) and (begun := cut.begun()) is not None:
                 self.outcomes[cut.number] = begun
             self.unread += not self._is_known(cut)
+        watch = self.inputs.watch
+        if watch is not None:
+            for cut in self.cuts.values():
+                watch.done(cut.item)
 
     def _again(self, crew: Crew, shares: list[Stretch | Files]) -> None:
         for number, result in crew.results(dict(enumerate(shares))):
@@ -118,7 +146,7 @@ class Gathered:
 
     def tie(self, crew: Crew) -> None:
         """Read again, together, what has something in common, until nothing has."""
-        while tied := [g for g in groups({n: o.ties for n, o in self.outcomes.items()}) if len(g) > 1]:
+        while tied := self._groups():
             shares = []
             for group in tied:
                 numbers = sorted(n for first in group for n in self.outcomes[first].pieces)

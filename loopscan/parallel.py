@@ -20,7 +20,7 @@ from loopscan.settings import Settings
 from loopscan.source import Input
 from loopscan.stop import STOP, on_interrupt
 
-ENOUGH: Final = 8 << 20
+ENOUGH: Final = 16 << 20
 """Bytes of all inputs below which one process is done before others would have begun."""
 MOST: Final = 0.9
 """A file of such a share of all bytes leaves others too little to do."""
@@ -46,12 +46,14 @@ def read(inputs: Inputs, settings: Settings, prices: PriceBook, engine: Audit) -
     from loopscan.shares import task
 
     shares = shares_of(items, sizes, cuts, inputs.jobs)
-    found = Gathered(items, inputs)
+    found = Gathered(items, sizes, inputs)
     with (
         on_interrupt() if inputs.stoppable else nullcontext(),
         Crew(min(inputs.jobs, len(shares)), task(inputs, settings, prices)) as crew,
     ):
-        found.first(crew, shares)
+        if not found.first(crew, shares):
+            crew.dismiss()
+            return None
         found.join(crew)
         found.tie(crew)
         stopped = STOP.asked

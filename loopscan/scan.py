@@ -19,7 +19,7 @@ from loopscan.money import PriceBook, Unpriced
 from loopscan.outside import cannot_hold
 from loopscan.report import Report
 from loopscan.settings import Settings
-from loopscan.skips import Skips
+from loopscan.skips import SHOWN, Skips
 from loopscan.source import Input, expand, open_input
 from loopscan.span import Span
 from loopscan.stop import STOP, on_interrupt
@@ -69,10 +69,7 @@ class Inputs:
 
     def skips(self) -> Skips:
         """Where the skips of these inputs are counted and said."""
-        found = Skips(self.say, self.hide)
-        if self.tell is not None:
-            found.limit = sys.maxsize
-        return found
+        return Skips(self.say, self.hide, SHOWN if self.tell is None else sys.maxsize)
 
 
 def audit(
@@ -81,13 +78,15 @@ def audit(
     *,
     prices: PriceBook | None = None,
     format: str | None = None,  # noqa: A002
+    jobs: int = 1,
 ) -> Report:
     """Audit files, folders, globs or `-`. Raises InputError, UsageError.
 
-    `prices` prices the sends (`loopscan.prices.from_options`); by default they are unpriced.
+    `prices` prices the sends (`loopscan.prices.from_options`); by default they are unpriced. `jobs`: processes; for
+    more than one a program needs its `if __name__ == "__main__"`.
     """
-    given = [paths] if isinstance(paths, (str, os.PathLike)) else paths
-    return run(Inputs([os.fspath(p) for p in given], format), settings or Settings(), prices or Unpriced())
+    given = [os.fspath(p) for p in ([paths] if isinstance(paths, (str, os.PathLike)) else paths)]
+    return run(Inputs(given, format, jobs=jobs), settings or Settings(), prices or Unpriced())
 
 
 def run(inputs: Inputs, settings: Settings, prices: PriceBook) -> Report:
@@ -111,7 +110,7 @@ class Sink(Protocol):
     """What takes the inputs that were recognised."""
 
     def read(self, blob: Blob, format_name: str, reader: Reader) -> None:
-        """Take a whole input of a known format."""
+        """Take a whole one."""
 
 
 def read_all(inputs: Inputs, span: Span, scan: Scan, sink: Sink) -> Reading:

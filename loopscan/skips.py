@@ -9,6 +9,8 @@ from typing import Final
 
 _LONGEST: Final = 300
 """Characters of a reason or a type; both can quote what stands in a log."""
+SHOWN: Final = 20
+"""Skipped records that are said one by one."""
 KINDS: Final = 1000
 """Unknown types that are told apart."""
 
@@ -22,7 +24,7 @@ class Skips:
 
     report: Callable[[str], None] | None = None
     hide: Callable[[str], str] | None = None
-    limit: int = 20
+    limit: int = SHOWN
     total: int = 0
     by_reason: Counter[str] = field(default_factory=Counter)
     by_file: Counter[str] = field(default_factory=Counter)

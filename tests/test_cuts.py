@@ -68,7 +68,7 @@ def in_parts(path: Path, asked: Settings, places: list[int]) -> tuple[Told, list
     said: list[str] = []
     inputs = Inputs([str(path)], say=said.append, tell=said.append)
     crew: Any = Here(inputs, asked)
-    found, items = Gathered(inputs.items(), inputs), inputs.items()
+    found, items = Gathered(inputs.items(), [0], inputs), inputs.items()
     ends = [*places, None]
     found.first(crew, [Chunk(0, items[0], s, e) for s, e in zip([0, *places], ends, strict=True)])
     found.join(crew)

@@ -15,10 +15,17 @@ from typing import Any
 
 import pytest
 
-from loopscan import cli, parallel
+from loopscan import cli
+from loopscan.blob import Blob
 from loopscan.cli_settings import cores
-from loopscan.gather import shares_of
-from loopscan.shares import Files
+from loopscan.crew import Crew
+from loopscan.gather import Gathered, shares_of
+from loopscan.money import Unpriced
+from loopscan.records import document
+from loopscan.scan import Inputs, audit, run
+from loopscan.settings import Settings
+from loopscan.shares import Files, task
+from loopscan.source import Input
 from tests.conftest import ROOT, SAMPLES, SHARED, native
 from tests.several import FIGURES
 
@@ -252,7 +259,7 @@ def test_processes_that_do_not_fork(tmp_path: Path) -> None:
 
 
 def test_small_files_are_handed_out_together(tmp_path: Path) -> None:
-    items = parallel.Inputs([str(native(tmp_path / f"{k}.jsonl", turn("r", 1))) for k in range(600)]).items()
+    items = Inputs([str(native(tmp_path / f"{k}.jsonl", turn("r", 1))) for k in range(600)]).items()
     handed = [s for s in shares_of(items, [1] * 599 + [10_000], {}, 2) if isinstance(s, Files)]
     assert [len(share.items) for share in handed] == [1, 256, 256, 87]
     assert sorted(n for share in handed for n, _ in share.items) == list(range(600))
@@ -268,15 +275,62 @@ def test_one_process_for_little(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
     assert cores() >= 1
 
 
+def test_files_that_go_on_in_one_another_are_read_by_one_process(tmp_path: Path) -> None:
+    """Each of many files ends with the run that the next begins with: to read them apart would be in vain."""
+    for day in range(12):
+        lines = [turn(f"over-{day + k}", 10 * day + n) for k in (0, 1) for n in range(1, 6)]
+        native(tmp_path / f"{day:02}.jsonl", *lines)
+    paths, asked = [str(tmp_path)], Settings()
+    items = Inputs(paths).items()
+    found = Gathered(items, [os.path.getsize(i.path) for i in items], Inputs(paths))
+    with Crew(2, task(Inputs(paths), asked, Unpriced())) as crew:
+        assert not found.first(crew, [Files(((n, item),)) for n, item in enumerate(items)])
+        crew.dismiss()
+    assert 2 <= len(found.outcomes) < 12
+    one, two = (audit(paths, jobs=jobs) for jobs in (1, 2))
+    assert document(one) == document(two)
+
+
+class Shown:
+    """Notes how far the reading is."""
+
+    def __init__(self) -> None:
+        self.items: list[Input] = []
+        self.read: list[str] = []
+
+    def begin(self, items: list[Input]) -> None:
+        """All of them."""
+        self.items, self.read = items, []
+
+    def reading(self, blob: Blob) -> None:
+        """Not known of other processes."""
+
+    def done(self, item: Input) -> None:
+        """One of them."""
+        self.read.append(item.path)
+
+
+def test_progress(tmp_path: Path) -> None:
+    native(tmp_path / "big.jsonl", *(turn(f"r{k // 20}", k) for k in range(1, 200)))
+    for name in "ab":
+        native(tmp_path / f"{name}.jsonl", turn(name, 1))
+    shown = Shown()
+    run(Inputs([str(tmp_path)], watch=shown, jobs=2), Settings(), Unpriced())
+    assert sorted(shown.read) == [item.path for item in shown.items]
+
+
 class TestSignals:
     """Processes that are killed, and scans that are stopped."""
 
-    @pytest.fixture
-    def folder(self, tmp_path: Path) -> Path:
-        """Logs that take a while."""
-        lines = b"".join(json.dumps(turn("RUN", k, text="word " * 40)).encode() + b"\n" for k in range(1, 30_000))
+    @pytest.fixture(params=["files", "parts"])
+    def folder(self, tmp_path: Path, request: pytest.FixtureRequest) -> Path:
+        """Logs that take a while: some files, or one that is cut."""
+        text = {"text": "word " * 40, "error": "no"}
         for name in "abcdef":
-            (tmp_path / f"{name}.jsonl").write_bytes(lines.replace(b"RUN", name.encode()))
+            lines = (turn(f"{name}{k // 20}", k % 20, **text) for k in range(20_000))
+            path = tmp_path / ("one.jsonl" if request.param == "parts" else f"{name}.jsonl")
+            with path.open("ab") as file:
+                file.write(b"".join(json.dumps(line).encode() + b"\n" for line in lines))
         return tmp_path
 
     @staticmethod
@@ -310,10 +364,11 @@ class TestSignals:
         out, err = scan.communicate(timeout=60)
         (line,) = err.splitlines()
         assert line.endswith("not read: the process that read it was killed (SIGKILL)")
-        lost = [name for name in "abcdef" if f"{name}.jsonl" in line]
-        assert sorted(json.loads(r)["run"] for r in out.splitlines()) == sorted(set("abcdef") - set(lost))
-        assert 1 <= len(lost) <= 2
-        assert scan.returncode == 0
+        files = {path.name for path in folder.iterdir()}
+        lost = {name for name in files if name in line}
+        assert {Path(json.loads(r)["source"]).name for r in out.splitlines()} == files - lost
+        assert len(lost) == 1
+        assert scan.returncode == (3 if lost == files else 0)
         assert self.gone(processes)
 
     def test_a_stopped_scan_shows_what_was_read(self, folder: Path) -> None:
@@ -323,7 +378,7 @@ class TestSignals:
         out, err = scan.communicate(timeout=60)
         assert scan.returncode == 130
         assert "stopped: " in err
-        assert 1 <= len(out.splitlines()) < 6
+        assert 1 <= len(out.splitlines()) < 6000
         assert self.gone(processes)
 
     @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
