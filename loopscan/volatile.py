@@ -43,11 +43,25 @@ _NAMED: Final = re.compile(
 )
 _HAS_UUID: Final = re.compile(r"-[0-9a-fA-F]{4}-").search
 _HAS_TIME: Final = re.compile(r":\d\d").search
-_NAMES: Final = ("id=", "id:", "Id=", "Id:", "ID=", "ID:", 'id"', "id'", "id =", "id :", "ref=", "ref:")
+_NAMES: Final = {
+    "id": ("id=", "id:", 'id"', "id'", "id =", "id :"),
+    "Id": ("Id=", "Id:"),
+    "ID": ("ID=", "ID:"),
+    "ref": ("ref=", "ref:"),
+}
 """Cheap signs that a text may hold such a token; the patterns themselves are slow."""
 
 _DEEPEST: Final = 100
 """Levels of a result that are looked at; no result is nested so deeply but by mischief."""
+
+
+def _has_name(text: str) -> bool:
+    for word, signs in _NAMES.items():
+        if word in text:
+            for sign in signs:
+                if sign in text:
+                    return True
+    return False
 
 
 def stable_text(text: str) -> str:
@@ -60,7 +74,7 @@ def stable_text(text: str) -> str:
         text = _ADDRESS.sub("<address>", text)
     if "tmp" in text or "/var/folders/" in text:
         text = _TEMP.sub("<temp>", text)
-    if ("=" in text or ":" in text) and any(name in text for name in _NAMES):
+    if ("=" in text or ":" in text) and _has_name(text):
         text = _NAMED.sub("<named>", text)
     return text
 

@@ -26,14 +26,6 @@ class Chain:
     keys: deque[str] = field(default_factory=deque)
     """Of the held turns, their messages."""
 
-    def let_go(self) -> None:
-        """Take note that held turns were given out."""
-        keys, messages = self.keys, self.messages
-        for _ in range(len(keys) - len(self.held.turns)):
-            key = keys.popleft()
-            if key in messages:
-                messages[key] = None
-
 
 @dataclass(slots=True)
 class Chains:
@@ -49,10 +41,6 @@ class Chains:
 
     def of(self, line: Line) -> Chain:
         """The run a line belongs to, made known on its first line."""
-        if line.agentId is None and line.isSidechain is not True:  # as nearly every line
-            known = self.open.get(line.sessionId or self.path.stem)
-            if known is not None:
-                return known
         session, agent = self.session(line), line.agentId
         if agent and line.isSidechain is not False:
             run = agent if agent.startswith("agent-") else f"agent-{agent}"

@@ -21,9 +21,10 @@ _NOTHING: Final[list[Event]] = []
 
 def send(chain: Chain, line: Line, message: Message, number: int, scan: Scan, assembly: Assembly) -> list[Event]:
     """Take a line of a model message; returns the turns that are now complete."""
-    messages, held = chain.messages, chain.held
-    if len(chain.keys) != len(held.turns):
-        chain.let_go()
+    messages, held, keys = chain.messages, chain.held, chain.keys
+    while len(keys) > len(held.turns):  # turns that were given out
+        if (old := keys.popleft()) in messages:
+            messages[old] = None
     key = message.id or line.requestId or line.uuid or f"line {number}"
     if key in messages:
         turn = messages[key]
@@ -44,7 +45,7 @@ def send(chain: Chain, line: Line, message: Message, number: int, scan: Scan, as
         ready = assembly.settled(chain.run, held, number)
         assembly.begin(chain.run, held)
         held.open(turn)
-    chain.keys.append(key)
+    keys.append(key)
     if not turn.calls and message.content:
         _content(turn, message, chain)
     return ready

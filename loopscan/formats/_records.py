@@ -65,8 +65,9 @@ class MessageLog:
     def lines(self) -> Iterator[Event]:
         """The events of a file of lines; those that are not plain go by way of `value`."""
         blob, skips = self.blob, self.scan.skips
-        lines, plain = blob.lines(skips), _TRIES
-        for number, data in lines:
+        placed, plain = blob.placed(skips), _TRIES
+        lines = ((number, data) for number, _, data in placed)
+        for number, _, data in placed:
             if plain:
                 try:
                     line = decode(data)

@@ -20,7 +20,7 @@ from loopscan.decode import FAST_ERRORS
 from loopscan.formats import Scan
 from loopscan.formats._assembly import Assembly
 from loopscan.formats._claude_chains import Chain, Chains
-from loopscan.formats._claude_line import Line, Message, decode, line_of
+from loopscan.formats._claude_line import Block, Line, Message, decode, line_of
 from loopscan.formats._claude_results import clean_result as clean_result
 from loopscan.formats._claude_turns import answer, send
 from loopscan.formats._fields import identity, mapping, when
@@ -92,9 +92,10 @@ class SessionLog:
 
     def lines(self) -> Iterator[Event]:
         """The events of a file of lines; those of unusual types go by way of `record`."""
-        blob, skips = self.blob, self.scan.skips
-        lines = blob.lines(skips)
-        for number, data in lines:
+        blob, skips, runs, of = self.blob, self.scan.skips, self.runs.open, self.runs.of
+        placed = blob.placed(skips)
+        lines = ((number, data) for number, _, data in placed)
+        for number, _, data in placed:
             try:
                 line = decode(data)
             except FAST_ERRORS:
@@ -103,7 +104,12 @@ class SessionLog:
                 if line is None or line.type not in _BOOKKEEPING:
                     for place, record in blob.rescued(number, data, lines, skips):
                         yield from self.record(record, place)
-            elif ready := self._message(line, self.runs.of(line), number):
+                continue
+            usual = line.agentId is None and line.isSidechain is not True
+            chain = (runs.get(line.sessionId) if usual and line.sessionId else None) or of(line)
+            if line.type == "user" and (result := _result_alone(line)) is not None:
+                answer(chain, result)
+            elif ready := self._message(line, chain, number):
                 yield from ready
         blob.tell_damage(skips)
 
@@ -165,3 +171,13 @@ class SessionLog:
 
 
 _NO_MESSAGE: Final = Message()
+
+
+def _result_alone(line: Line) -> Block | None:
+    """The result that a line holds, where it holds nothing else."""
+    message = line.message
+    if message is not None and type(content := message.content) is list and len(content) == 1:
+        block = content[0]
+        if block.type == "tool_result" and block.text is None:
+            return block
+    return None
