@@ -17,12 +17,14 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from types import TracebackType
-from typing import Any, ClassVar, Final, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
-from loopscan.shares import Share, Task
 from loopscan.stop import STOP
 
-S = TypeVar("S", bound=Share)
+if TYPE_CHECKING:
+    from loopscan.shares import Share, Task
+
+S = TypeVar("S", bound="Share")
 
 _LOOK: Final = 0.1
 """Seconds between two looks at whether the scan is to stop."""

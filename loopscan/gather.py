@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
-from loopscan.chunks import Chunk, Lines, Stretch
 from loopscan.crew import Crew, Killed
 from loopscan.engine import Audit
-from loopscan.joined import Cut
 from loopscan.parcel import keep, unpacked
 from loopscan.scan import Inputs, Reading
 from loopscan.shares import Files, Outcome, Piece, Share
@@ -18,9 +16,16 @@ from loopscan.spill import Spill
 from loopscan.stop import STOP
 from loopscan.ties import groups
 
+if TYPE_CHECKING:
+    from loopscan.chunks import Chunk, Lines, Stretch
+    from loopscan.joined import Cut
+
 _BATCH: Final = 1 << 25
-_BATCHES: Final = 8
-"""Small files are handed out many at once: at most so many bytes, and so many batches for each process."""
+_LEFT: Final = 4
+_BATCHES: Final = 64
+"""Small files are handed out many at once: at most so many bytes; for each process at most one part in `_LEFT` of
+what is left, so that all end at the same time, but no less than one in `_BATCHES` of all.
+"""
 _FILES: Final = 256
 """Files of a batch."""
 _LOOKS: Final = 8
@@ -34,9 +39,11 @@ Result = bytes | Killed | None
 
 def shares_of(items: list[Input], sizes: list[int], cuts: Mapping[int, list[int]], jobs: int) -> list[Files | Chunk]:
     """What to hand out, the largest first; files by `cuts`, small ones many at once."""
-    most = min(_BATCH, sum(sizes) // (jobs * _BATCHES))
+    left = total = sum(sizes)
     shares: list[Files | Chunk] = []
     for number, places in cuts.items():
+        from loopscan.chunks import Chunk  # most scans have no need of it
+
         ends = [*places, None]
         shares += [Chunk(number, items[number], s, e) for s, e in zip([0, *places], ends, strict=True)]
     batches: list[list[int]] = []
@@ -46,9 +53,10 @@ def shares_of(items: list[Input], sizes: list[int], cuts: Mapping[int, list[int]
             continue
         if not batches or sizes[number] > room or len(batches[-1]) == _FILES:
             batches.append([])
-            room = most
+            room = min(_BATCH, max(left // (jobs * _LEFT), total // (jobs * _BATCHES)))
         batches[-1].append(number)
         room -= sizes[number]
+        left -= sizes[number]
     return shares + [Files(tuple((n, items[n]) for n in batch)) for batch in batches]
 
 
@@ -73,15 +81,15 @@ class Gathered:
         """Read each input, or part of one, as a scan of its own. False as soon as most of it was to be read again."""
         results = crew.results(dict(enumerate(shares)))
         for share in shares:
-            if isinstance(share, Chunk):
-                self.cuts.setdefault(share.number, Cut(share.number, share.item)).starts.append(share.start)
+            if not isinstance(share, Files):
+                self._cut_of(share).starts.append(share.start)
         watch = self.inputs.watch
         if watch is not None:
             watch.begin(self.items)
         done, look = 0, _LOOKS
         for number, result in results:
             share = shares[number]
-            if isinstance(share, Chunk):
+            if not isinstance(share, Files):
                 self._take_part(share, result)
                 done += (share.end or self.sizes[share.number]) - share.start
                 continue
@@ -170,15 +178,16 @@ class Gathered:
                 if outcome.pieces:
                     self.outcomes[min(outcome.pieces)] = outcome
 
+    def _cut_of(self, share: Chunk) -> Cut:
+        from loopscan.joined import Cut
+
+        return self.cuts.setdefault(share.number, Cut(share.number, share.item))
+
     def _take_part(self, share: Chunk | Stretch, result: Result) -> None:
         if isinstance(result, Killed):
             self._lose(share.number, share, result)
         elif result is not None:
-            cut, lines = self.cuts[share.number], cast(Lines, unpacked(result))
-            if isinstance(share, Chunk):
-                cut.parts[share.start] = lines
-            else:
-                cut.again.append(lines)
+            self.cuts[share.number].take(share, cast("Lines", unpacked(result)))
 
     def _lose(self, number: int, share: Share, killed: Killed) -> None:
         hide = self.inputs.hide

@@ -10,7 +10,7 @@ from itertools import pairwise
 from operator import itemgetter
 from typing import Final
 
-from loopscan.chunks import Lines, Place, Stretch
+from loopscan.chunks import Chunk, Lines, Place, Stretch
 from loopscan.noted import Said
 from loopscan.report import RunReport
 from loopscan.shares import Outcome, Piece
@@ -33,6 +33,13 @@ class Cut:
     again: list[Lines] = field(default_factory=list)
     split: frozenset[int] = frozenset()
     """Hashes of the runs that stand in several parts."""
+
+    def take(self, share: Chunk | Stretch, lines: Lines) -> None:
+        """Take what came of a part or a stretch."""
+        if isinstance(share, Chunk):
+            self.parts[share.start] = lines
+        else:
+            self.again.append(lines)
 
     def stretches(self) -> list[Stretch] | None:
         """What is to be read once more for the whole; None where it is the file."""

@@ -12,13 +12,12 @@ from dataclasses import dataclass, field
 
 from loopscan.engine import Audit
 from loopscan.formats import Scan
-from loopscan.formats._native_runs import Runs
-from loopscan.formats._stitch import Stitcher
 from loopscan.model import JSON
 from loopscan.skips import KINDS
 
 _EACH = (" ids", " runs", " numbers")
 """Endings of the names of what readers keep by id: an id that another file does not have is no matter to it."""
+_NATIVE = "loopscan"
 _ON_DISK = "tau2-bench models"
 """Only what other files of a folder say: whoever reads them finds the same."""
 
@@ -50,16 +49,17 @@ def ties_of(engine: Audit, scan: Scan) -> Ties:
     for key, kept in scan.memory.items():
         each = () if isinstance(kept, set) and f"{key} ids" in scan.memory else _each(key, kept)
         if each is None:
-            wide[key] = bool(kept.threads if isinstance(kept, Stitcher) else kept)
+            wide[key] = bool(getattr(kept, "threads", kept))
         else:
-            found.update(hash(("run" if isinstance(kept, Runs) else "kept", key, own)) for own in each)
+            found.update(hash(("run" if key == _NATIVE else "kept", key, own)) for own in each)
     return Ties(array("q", found), wide, len(scan.skips.unknown) >= KINDS)
 
 
 def _each(key: str, kept: JSON) -> Iterable[Hashable] | None:
     """The ids by which a reader keeps what it keeps; None where it is of another kind."""
-    if isinstance(kept, Runs):
-        return kept.by_id
+    if key == _NATIVE:
+        runs: Iterable[str] = kept.by_id
+        return runs
     if key == _ON_DISK:
         return ()
     if key.endswith(_EACH) or key == "goose":
