@@ -20,7 +20,7 @@ MOST: Final = {"a": 1.6, "b": 1.1, "c": 1.4, "d": 2.8, "f": 1.8}
 AIM: Final = {"a": 1.3, "b": 0.85, "c": 1.1, "d": 2.4, "f": 1.3}
 MEMORY: Final = {"a": 200, "b": 80, "c": 80, "d": 200, "f": 60}
 JOBS: Final = {"bdir": 0.60, "a": 0.65, "f": 0.65}
-ONE: Final[tuple[str, ...]] = ()
+ONE: Final = ("--jobs", "1")
 
 
 @dataclass(slots=True, frozen=True)
