@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from loopscan.engine import Audit
 from loopscan.formats._native_runs import Runs
@@ -20,8 +21,8 @@ from loopscan.ties import Ties, run_hash, ties_of
 
 NATIVE = "loopscan"
 
-Place = tuple[int, int]
-"""Where in a file a run begins: (0, line), or (1, its first line) where its only turn waits for the end of the file."""
+Place = tuple[int, int, int]
+"""Where a run begins: the number of the input and 0, line, or 1, its first line where its turn waits for the end."""
 
 
 @dataclass(slots=True)
@@ -49,10 +50,14 @@ class Lines:
 
 @dataclass(slots=True)
 class _Auditing(Audit):
-    """An audit of some lines. `wanted`: hashes of the runs it is about, None = all. `begins`: where each begins."""
+    """An audit of some lines. `wanted`: hashes of the runs it is about, None = all.
 
+    `number`, `portion`: the input that is read, and what of it. `begins`: input and line at which each run begins.
+    """
+
+    number: int = 0
     portion: Portion | None = None
-    begins: dict[str, int | None] = field(default_factory=dict)
+    begins: dict[str, tuple[int, int | None]] = field(default_factory=dict)
     wanted: frozenset[int] | None = None
 
     def take(self, events: Iterable[Event | Rows], format_name: str, source: str) -> None:
@@ -64,8 +69,23 @@ class _Auditing(Audit):
         for event in events:
             if wanted is None or run_hash(format_name, event.run) in wanted:
                 if event.run not in begins and self.portion is not None and (type(event) is not End or event.final):
-                    begins[event.run] = self.portion.at
+                    begins[event.run] = self.number, self.portion.at
                 yield event
+
+
+@dataclass(slots=True, frozen=True)
+class Segment:
+    """Some lines of input `number`: see `Portion`."""
+
+    number: int
+    item: Input
+    start: Mark | int
+    end: int | None = None
+    last: int | None = None
+
+    def open(self) -> Portion:
+        """These lines. Raises InputError."""
+        return Portion(self.item.path, self.start, self.end, self.last)
 
 
 @dataclass(slots=True, frozen=True)
@@ -84,63 +104,64 @@ class Chunk:
 
     def read(self, task: Task) -> bytes:
         """What came of it, packed."""
-        if self.start:
-            task = replace(task, tells=False)
-        return _read(task, self.item, lambda: Portion(self.item.path, self.start, self.end), None)
+        task = replace(task, tells=task.tells and not self.start)
+        return _read(task, (Segment(self.number, self.item, self.start, self.end),), None)
 
 
 @dataclass(slots=True, frozen=True)
 class Stretch:
-    """Lines of input `number`, from a mark to a line, and the runs to be read of them."""
+    """Lines of one file, or of several that follow one another, and the runs to be read of them."""
 
-    number: int
-    item: Input
-    start: Mark
-    last: int
+    segments: tuple[Segment, ...]
     wanted: frozenset[int]
 
     @property
     def names(self) -> list[str]:
-        """The file."""
-        return [self.item.path]
+        """The files."""
+        return [segment.item.path for segment in self.segments]
 
     def read(self, task: Task) -> bytes:
         """What came of the runs, packed."""
-        return _read(task, self.item, lambda: Portion(self.item.path, self.start, last=self.last), self.wanted)
+        return _read(task, self.segments, self.wanted)
 
 
-def _read(task: Task, item: Input, new: Callable[[], Portion], wanted: frozenset[int] | None) -> bytes:
+def _read(task: Task, segments: tuple[Segment, ...], wanted: frozenset[int] | None) -> bytes:
     noted, scan = task.scan()
     spans = Spans()
     runs = scan.memory[NATIVE] = Runs(scan.field_map, spans)
     engine = _Auditing(task.settings, task.prices, scan, wanted=wanted)
-
-    def opened(_: Input) -> Portion:
-        engine.portion = spans.portion = new()
-        return engine.portion
-
-    reading = Reading(task.told_to(noted), task.settings.span, engine, open=opened)
-    reading.try_(item, scan)
+    odd, places = False, dict[tuple[str, str], Place]()
+    for segment in segments:
+        opened = partial(_opened, segment, engine, spans)
+        reading = Reading(task.told_to(noted), task.settings.span, engine, open=opened)
+        reading.try_(segment.item, scan)
+        portion = engine.portion
+        odd = odd or reading.read != 1 or portion is None or bool(portion.damage)
+        _note_places(places, engine, spans)
     engine.release()
-    odd = reading.read != 1 or bool(engine.reports) or _needs_more(runs, noted)
-    ties, portion = ties_of(engine, scan), engine.portion
+    _note_places(places, engine, spans)
+    ties = ties_of(engine, scan)
     spans.end(0 if portion is None else portion.marked.lines + 1)
-    hashes = [run_hash(*run) for run in engine.begun]
-    places = [_place(run, engine, spans) for _, run in engine.begun]
     own = array("q", [run_hash(NATIVE, run) for run in spans.last])
-    said, ended = noted.cut(), engine.close()
+    odd = odd or bool(engine.reports) or _needs_more(runs, noted) or ties.all or any(ties.wide.values())
     found = Lines(
-        portion is None or bool(portion.damage) or odd or ties.all or any(ties.wide.values()),
-        said,
+        odd,
+        noted.cut(),
         ties,
-        Reports(ended),
-        hashes,
-        places,
+        Reports(engine.close()),
+        [run_hash(*run) for run in places],
+        list(places.values()),
         (own, array("q", spans.first.values()), array("q", spans.last.values())),
         [] if portion is None else portion.marked.marks,
         0 if portion is None else portion.marked.lines,
     )
     return packed(found)
+
+
+def _opened(segment: Segment, engine: _Auditing, spans: Spans, _: Input) -> Portion:
+    engine.number, engine.portion = segment.number, segment.open()
+    spans.begin(engine.portion)
+    return engine.portion
 
 
 def _needs_more(runs: Runs, noted: Noted) -> bool:
@@ -149,6 +170,9 @@ def _needs_more(runs: Runs, noted: Noted) -> bool:
     return runs.all_marked or prompts or bool(noted.copies or noted.reopened)
 
 
-def _place(run: str, engine: _Auditing, spans: Spans) -> Place:
-    at = engine.begins[run]
-    return (1, spans.first.get(run, 0)) if at is None else (0, at)
+def _note_places(places: dict[tuple[str, str], Place], engine: _Auditing, spans: Spans) -> None:
+    for identity in engine.begun:
+        if identity not in places:
+            run = identity[1]
+            number, at = engine.begins[run]
+            places[identity] = (number, 1, spans.first.get(run, 0)) if at is None else (number, 0, at)

@@ -26,28 +26,32 @@ _LONGEST: Final = 1 << 24
 
 
 def all_cuts(items: list[Input], sizes: list[int], inputs: Inputs) -> dict[int, list[int]]:
-    """The cuts of the inputs that are so big that one process would be left alone with them."""
+    """The cuts of the inputs that are so big that one process would be left alone with them.
+
+    With no cut, of other big native logs too: their runs may go on in the next one.
+    """
     share = sum(sizes) // (2 * inputs.jobs)
-    big = [n for n, size in enumerate(sizes) if size > max(share, 2 * LEAST - 1)]
-    return {n: found for n in big if (found := cuts(items[n], sizes[n], 2 * inputs.jobs, inputs))}
+    big = [n for n, size in enumerate(sizes) if size >= 2 * LEAST]
+    found = {n: cuts(items[n], sizes[n], 2 * inputs.jobs if sizes[n] > share else 1, inputs) for n in big}
+    return {n: places for n, places in found.items() if places is not None}
 
 
-def cuts(item: Input, size: int, parts: int, inputs: Inputs) -> list[int]:
-    """The bytes at which the 2nd, 3rd … part of a file begins; none where the file is best read by one process."""
+def cuts(item: Input, size: int, parts: int, inputs: Inputs) -> list[int] | None:
+    """The bytes at which the 2nd, 3rd … part of a file begins; None where it is to be read as a whole."""
     if inputs.field_map:
-        return []
+        return None
     try:
         with open(item.path, "rb") as file:
             if not _has_lines(file):
-                return []
+                return None
             with open_input(item) as blob:
-                if not _is_cuttable(blob, file, size, inputs):
-                    return []
+                if not _is_cuttable(blob, file, size if parts > 1 else 0, inputs):
+                    return None
             count = min(parts, size // LEAST)
             found = {place for k in range(1, count) if (place := _line_after(file, size * k // count)) is not None}
     except (InputError, OSError):
-        return []
-    return sorted(found)
+        return None
+    return sorted(found) if found or parts == 1 else None
 
 
 def _has_lines(file: BinaryIO) -> bool:
@@ -63,15 +67,16 @@ def _has_lines(file: BinaryIO) -> bool:
 
 
 def _is_cuttable(blob: Blob, file: BinaryIO, size: int, inputs: Inputs) -> bool:
+    """Whether what comes of parts is what comes of the file. `size` 0: it is not cut, only read like a part."""
     head = blob.head
     name = inputs.format or detect(head)
     if name is None or head.document or not blob.plain:
         return False
     if name == "loopscan":
         rows = rows_of(head)
-        return rows is not None and not rows.anonymous and _goes_by(rows, file, size)
+        return rows is not None and not rows.anonymous and (not size or _goes_by(rows, file, size))
     tell = getattr(load(name), "line_independent", None)
-    return tell is not None and bool(tell(head))
+    return bool(size) and tell is not None and bool(tell(head))
 
 
 def _goes_by(rows: Rows, file: BinaryIO, size: int) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, cast
 
@@ -82,7 +82,8 @@ class Gathered:
         results = crew.results(dict(enumerate(shares)))
         for share in shares:
             if not isinstance(share, Files):
-                self._cut_of(share).starts.append(share.start)
+                cut = self.cuts.setdefault(share.number, self._cut_of([share.number]))
+                cut.keys.append((share.number, share.start))
         watch = self.inputs.watch
         if watch is not None:
             watch.begin(self.items)
@@ -118,54 +119,62 @@ class Gathered:
 
     def join(self, crew: Crew) -> None:
         """Make one outcome of the parts of each file that was cut."""
-        shares: list[Stretch | Files] = []
-        whole = [cut for cut in self.cuts.values() if cut.number not in self.failures]
-        for cut in whole:
-            more = [] if STOP.asked else cut.stretches()
-            shares += [Files(((cut.number, cut.item),))] if more is None else more
-        self._again(crew, shares)
-        self._again(crew, [Files(((c.number, c.item),)) for c in whole if not self._is_known(c)])
-        for cut in whole if STOP.asked else ():
-            if not self._is_known(cut) and (begun := cut.begun()) is not None:
-                self.outcomes[cut.number] = begun
-            self.unread += not self._is_known(cut)
+        cuts = [cut for cut in self.cuts.values() if cut.number not in self.failures]
+        self._settle(crew, cuts)
+        for cut in cuts if STOP.asked else ():
+            if not self._is_settled(cut.number):
+                begun = cut.begun()
+                self.unread += begun is None
+                if begun is not None:
+                    self.outcomes[cut.number] = begun
         watch = self.inputs.watch
         if watch is not None:
             for cut in self.cuts.values():
-                watch.done(cut.item)
+                watch.done(self.items[cut.number])
 
-    def _again(self, crew: Crew, shares: list[Stretch | Files]) -> None:
-        for number, result in crew.results(dict(enumerate(shares))):
-            share = shares[number]
-            if isinstance(share, Files):
-                if result is not None:
-                    self._take(share, result)
-            else:
-                self._take_part(share, result)
+    def tie(self, crew: Crew) -> None:
+        """Read again, together, what has something in common, until nothing has."""
+        while tied := self._groups():
+            before = {first: self.outcomes.pop(first) for group in tied for first in group}
+            groups = [self._cut_of(n for first in group for n in before[first].pieces) for group in tied]
+            self._settle(crew, groups)
+            for group in tied:
+                if not self._is_settled(group[0]):  # a stop came before
+                    self.outcomes[group[0]] = before[group[0]]
+                    self.unread += sum(len(before[first].pieces) for first in group[1:])
+
+    def _settle(self, crew: Crew, cuts: list[Cut]) -> None:
+        """Read what is needed to know all of each; nothing where the scan is stopped before."""
+        if not cuts:
+            return
+        shares: list[tuple[Cut, Stretch | Files]] = []
+        for cut in cuts:
+            more = [] if STOP.asked else cut.stretches()
+            shares += [(cut, cut.whole)] if more is None else [(cut, share) for share in more]
+        self._again(crew, shares)
+        self._again(crew, [(cut, cut.whole) for cut in cuts if not self._is_known(cut)])
+
+    def _again(self, crew: Crew, shares: list[tuple[Cut, Stretch | Files]]) -> None:
+        for number, result in crew.results({n: share for n, (_, share) in enumerate(shares)}):
+            cut, share = shares[number]
+            if isinstance(result, Killed):
+                self._lose(cut.number, share, result)
+            elif isinstance(share, Files) and result is not None:
+                self._take(share, result)
+            elif not isinstance(share, Files) and result is not None:
+                cut.take(share, cast("Lines", unpacked(result)))
 
     def _is_known(self, cut: Cut) -> bool:
-        """Whether there is an outcome of a file that was cut, of its parts if not yet, or can be none."""
-        if cut.number not in self.failures and cut.number not in self.outcomes:
-            outcome = None if STOP.asked else cut.outcome()
+        """Whether there is an outcome, of the parts if not yet, or can be none."""
+        if not self._is_settled(cut.number) and not STOP.asked:
+            outcome = cut.outcome()
             if outcome is None:
                 return False
             self.outcomes[cut.number] = outcome
         return True
 
-    def tie(self, crew: Crew) -> None:
-        """Read again, together, what has something in common, until nothing has."""
-        while tied := self._groups():
-            shares = []
-            for group in tied:
-                numbers = sorted(n for first in group for n in self.outcomes[first].pieces)
-                shares.append(Files(tuple((n, self.items[n]) for n in numbers), together=True))
-            for number, result in crew.results(dict(enumerate(shares))):
-                group = tied[number]
-                for first in group[1:] if result is None else group:
-                    dropped = self.outcomes.pop(first)
-                    self.unread += len(dropped.pieces) if result is None else 0
-                if result is not None:
-                    self._take(shares[number], result)
+    def _is_settled(self, number: int) -> bool:
+        return number in self.outcomes or number in self.failures
 
     def _take(self, share: Files, result: Result) -> None:
         if result is None:
@@ -178,12 +187,13 @@ class Gathered:
                 if outcome.pieces:
                     self.outcomes[min(outcome.pieces)] = outcome
 
-    def _cut_of(self, share: Chunk) -> Cut:
-        from loopscan.joined import Cut
+    def _cut_of(self, numbers: Iterable[int]) -> Cut:
+        """What is known of the parts of some inputs."""
+        from loopscan.joined import Cut, merged
 
-        return self.cuts.setdefault(share.number, Cut(share.number, share.item))
+        return merged([self.cuts.get(n) or Cut({n: self.items[n]}) for n in numbers])
 
-    def _take_part(self, share: Chunk | Stretch, result: Result) -> None:
+    def _take_part(self, share: Chunk, result: Result) -> None:
         if isinstance(result, Killed):
             self._lose(share.number, share, result)
         elif result is not None:

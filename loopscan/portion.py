@@ -106,14 +106,18 @@ class Spans(dict[str, Run]):
 
     def __init__(self) -> None:
         super().__init__()
-        self.portion: Portion | None = None
+        self._portion: Portion | None = None
         self.first: dict[str, int] = {}
         self.last: dict[str, int] = {}
         self._now = ""
 
+    def begin(self, portion: Portion) -> None:
+        """What comes now is of this portion."""
+        self._portion, self.first, self.last, self._now = portion, {}, {}, ""
+
     def get(self, run: str, otherwise: Run | None = None) -> Run | None:  # type: ignore[override]
         """The run of a line, asked for where another one's lines end."""
-        at = (self.portion and self.portion.at) or 0
+        at = (self._portion and self._portion.at) or 0
         if run not in self.last:
             self.first[run] = at
         self._until(at)

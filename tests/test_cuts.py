@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from loopscan.blob import Blob
-from loopscan.chunks import Chunk, Lines
+from loopscan.chunks import Chunk, Lines, Stretch
 from loopscan.crew import Crew
 from loopscan.cuts import cuts
 from loopscan.engine import Audit
@@ -57,20 +57,24 @@ class Here:
             yield number, share.read(self.task)
 
 
-def whole(path: Path, asked: Settings) -> Told:
-    """What one process makes of a file, and what it says."""
+def whole(paths: list[Path], asked: Settings) -> Told:
+    """What one process makes of files, and what it says."""
     said: list[str] = []
-    return document(run(Inputs([str(path)], say=said.append, tell=said.append), asked, Unpriced())), said
+    report = run(Inputs(list(map(str, paths)), say=said.append, tell=said.append), asked, Unpriced())
+    return document(report), said
 
 
-def in_parts(path: Path, asked: Settings, places: list[int]) -> tuple[Told, list[Share]]:
-    """The same of its parts, cut at these bytes, and what was read for it."""
+def in_parts(paths: list[Path], asked: Settings, places: list[list[int]]) -> tuple[Told, list[Share]]:
+    """The same of their parts, cut at these bytes, and what was read for it."""
     said: list[str] = []
-    inputs = Inputs([str(path)], say=said.append, tell=said.append)
+    inputs = Inputs(list(map(str, paths)), say=said.append, tell=said.append)
     crew: Any = Here(inputs, asked)
-    found, items = Gathered(inputs.items(), [0], inputs), inputs.items()
-    ends = [*places, None]
-    found.first(crew, [Chunk(0, items[0], s, e) for s, e in zip([0, *places], ends, strict=True)])
+    items = inputs.items()
+    found, chunks = Gathered(items, [0] * len(items), inputs), list[Files | Chunk]()
+    for number, cut in enumerate(places):
+        ends = [*cut, None]
+        chunks += [Chunk(number, items[number], s, e) for s, e in zip([0, *cut], ends, strict=True)]
+    found.first(crew, chunks)
     found.join(crew)
     found.tie(crew)
     engine = Audit(asked, Unpriced(), Scan(inputs.skips(), asked.exact))
@@ -87,14 +91,14 @@ def line_starts(path: Path) -> list[int]:
 
 
 def check(
-    path: Path, asked: Settings | None = None, parts: int = 3, tries: int = 12, again: bool = False
+    *paths: Path, asked: Settings | None = None, parts: int = 3, tries: int = 12, again: bool = False
 ) -> list[Share]:
-    """Cut a file at many places; what was read for the last of them. `again`: the parts may not tell the whole."""
-    chosen, chance, want = asked or Settings(), Random(5), whole(path, asked or Settings())
-    starts, read = line_starts(path), list[Share]()
+    """Cut files at many places; what was read for the last of them. `again`: the parts may not tell the whole."""
+    chosen, chance, want = asked or Settings(), Random(5), whole([*paths], asked or Settings())
+    read = list[Share]()
     for _ in range(tries):
-        places = sorted(chance.sample(starts, min(parts - 1, len(starts))))
-        got, read = in_parts(path, chosen, places)
+        places = [sorted(chance.sample(s, min(parts - 1, len(s)))) for s in map(line_starts, paths)]
+        got, read = in_parts([*paths], chosen, places)
         assert got == want, places
         assert again or not any(isinstance(share, Files) for share in read), places
     return read
@@ -166,7 +170,7 @@ def test_ends_and_what_comes_after_them(tmp_path: Path) -> None:
 )
 def test_under_settings(tmp_path: Path, asked: Settings) -> None:
     lines = [turn(run, k, result="same", args={}) for run in "abcd" for k in (1, 2, 9, 11, 12)]
-    check(native(tmp_path / "a.jsonl", *lines), asked, again=True)
+    check(native(tmp_path / "a.jsonl", *lines), asked=asked, again=True)
 
 
 @pytest.mark.parametrize(
@@ -209,30 +213,31 @@ def test_requests_that_continue_each_other_are_not_cut(tmp_path: Path) -> None:
         lines.append({"request": {"model": "gpt-4o", "messages": list(messages)}, "response": response})
         messages += [reply, {"role": "user", "content": "on"}]
     path = native(tmp_path / "a.jsonl", *lines)
-    assert cuts(Inputs([str(path)]).items()[0], path.stat().st_size, 4, Inputs([str(path)])) == []
+    assert cuts(Inputs([str(path)]).items()[0], path.stat().st_size, 4, Inputs([str(path)])) is None
 
 
 def test_places_of_cuts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = native(tmp_path / "a.jsonl", *runs(*"abcdefgh", turns=20))
     inputs, size = Inputs([str(path)]), path.stat().st_size
     item = inputs.items()[0]
-    places = cuts(item, size, 4, inputs)
+    places = cuts(item, size, 4, inputs) or []
     assert len(places) == 3
     assert set(places) <= set(line_starts(path))
-    assert cuts(item, size, 4, Inputs([str(path)], field_map={"name": "x"})) == []
+    assert cuts(item, size, 4, Inputs([str(path)], field_map={"name": "x"})) is None
     monkeypatch.setattr("loopscan.cuts.SAMPLE", 300)
     monkeypatch.setattr("loopscan.cuts.STRETCH", 1)
     assert cuts(item, size, 4, inputs) == places
     native(path, *runs("one", turns=160))
     monkeypatch.setattr("loopscan.cuts.STRETCH", 4)
-    assert cuts(item, path.stat().st_size, 4, inputs) == []
+    assert cuts(item, path.stat().st_size, 4, inputs) is None
+    assert cuts(item, path.stat().st_size, 1, inputs) == []
 
 
 @pytest.mark.parametrize("data", [b"", b"x\n", b'{"a": 1}', b"{\n", b"\x1f\x8b" + b"x" * 9, b"\xff\xfe{\x00}\x00"])
 def test_other_files_are_not_cut(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "a"
     path.write_bytes(data)
-    assert cuts(Inputs([str(path)]).items()[0], 1 << 20, 4, Inputs([str(path)])) == []
+    assert cuts(Inputs([str(path)]).items()[0], 1 << 20, 4, Inputs([str(path)])) is None
 
 
 def test_lines_and_marks_of_a_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -260,6 +265,37 @@ def test_a_part_of_a_file_that_is_gone(tmp_path: Path) -> None:
     lines = unpacked(Chunk(0, item, 0, None).read(task(inputs, Settings(), Unpriced())))
     assert isinstance(lines, Lines)
     assert lines.odd
+
+
+def days(folder: Path, *more: dict[str, Any]) -> list[Path]:
+    """Logs of three days: some runs of each, one of all, and some that go on the next day."""
+    found = []
+    for day in range(3):
+        lines = [turn(f"night-{day - 1}", k) for k in (4, 5, 6)] + runs(f"a{day}", f"b{day}", f"c{day}", turns=6)
+        lines += [turn("always", 10 * day + k) for k in (1, 2)] + runs(f"d{day}")
+        lines += [turn(f"one-{day}", 1)] + [turn(f"night-{day}", k) for k in (1, 2, 3)]
+        found.append(native(folder / f"{day}.jsonl", *lines, *more))
+    return found
+
+
+def test_runs_that_go_on_in_the_next_file(tmp_path: Path) -> None:
+    paths = days(tmp_path)
+    read = check(*paths, parts=4, tries=20)
+    assert any(isinstance(share, Stretch) and len(share.segments) == 3 for share in read)
+    check(*paths, parts=1, tries=1)
+
+
+def test_damaged_lines_in_such_files(tmp_path: Path) -> None:
+    check(*days(tmp_path, {"run_id": "always", "state": "odd"}, {"state": 1}), parts=3, tries=20)
+
+
+def test_copies_in_such_files(tmp_path: Path) -> None:
+    check(*days(tmp_path, turn("always", 2), {"run_id": "a0", "state": "done"}), parts=3, again=True)
+
+
+def test_such_files_by_the_command_line(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    days(tmp_path, *runs(*"xyz", turns=15))
+    same(capfd, str(tmp_path), "-f", "json", "-v")
 
 
 def test_by_the_command_line(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -292,8 +328,21 @@ def test_random_lines(tmp_path: Path, lines: list[str], seed: int, exact: bool) 
     path = native(tmp_path / "a.jsonl", turn("first", 1), *lines, turn("last", 1))
     starts, chance, asked = line_starts(path), Random(seed), Settings(exact=exact)
     places = sorted(chance.sample(starts, min(chance.randint(1, 4), len(starts))))
-    got, _ = in_parts(path, asked, places)
-    assert got == whole(path, asked)
+    got, _ = in_parts([path], asked, [places])
+    assert got == whole([path], asked)
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(files=st.lists(LINES, min_size=2, max_size=4), seed=st.integers(0, 99))
+def test_random_lines_in_files(tmp_path: Path, files: list[list[str]], seed: int) -> None:
+    chance, paths, places = Random(seed), [], []
+    for k, lines in enumerate(files):
+        stamped = [line.replace('"ts": ', f'"ts": {k}').replace('"turn": ', f'"turn": {k}') for line in lines]
+        paths.append(native(tmp_path / f"{k}.jsonl", turn(f"first-{k}", 1), *stamped, turn("last", 10 * k + 1)))
+        starts = line_starts(paths[-1])
+        places.append(sorted(chance.sample(starts, min(chance.randint(0, 3), len(starts)))))
+    got, _ = in_parts(paths, Settings(), places)
+    assert got == whole(paths, Settings())
 
 
 @pytest.mark.parametrize("seed", range(6))
