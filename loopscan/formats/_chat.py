@@ -16,7 +16,9 @@ from loopscan.model import JSON, MISSING, Call, Turn
 REPLY_ROLES: Final = ("assistant", "model", "ai", "gpt", "bot", "agent")
 RESULT_ROLES: Final = ("tool", "function")
 """Tuples, as a damaged role may be a value that no set can look up."""
-_USES: Final = ("tool_use", "server_tool_use", "mcp_tool_use")
+USES: Final = ("tool_use", "server_tool_use", "mcp_tool_use")
+THOUGHTS: Final = ("thinking", "reasoning")
+"""Types of blocks."""
 _THOUGHTS: Final = ("reasoning_content", "reasoning", "thinking")
 
 Result = tuple[str | None, JSON, bool]
@@ -84,10 +86,10 @@ def _block(turn: Turn, value: JSON) -> str:
         return value
     block = mapping(value)
     kind = block.get("type")
-    if kind in _USES:
+    if kind in USES:
         name = text_or_none(block.get("name")) or ""
         add_call(turn, Call(name, block.get("input"), id=identity(block.get("id"))))
-    elif kind in ("thinking", "reasoning"):
+    elif kind in THOUGHTS:
         thought = block.get("thinking") or block.get("reasoning") or block.get("text")
         turn.written = (turn.written or 0) + (len(thought) if isinstance(thought, str) else 0)
     elif "tool_use_id" in block:  # the result of a server tool stands in the reply itself

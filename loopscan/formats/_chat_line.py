@@ -1,4 +1,4 @@
-"""A run of plain OpenAI chat messages in one line: decoded as such, and made turns of at once.
+"""A run of plain messages, OpenAI's or Anthropic's, in one line: decoded as such, and made turns of at once.
 
 What is unusual in any way is left to `loopscan.formats._rows`, which reads messages of every make and must come to the
 same turns.
@@ -12,8 +12,8 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from loopscan.decode import canonical
-from loopscan.formats._chat import REPLY_ROLES, RESULT_ROLES
-from loopscan.formats._talk import TEXT_CALLS
+from loopscan.formats._chat import REPLY_ROLES, RESULT_ROLES, THOUGHTS, USES
+from loopscan.formats._talk import TEXT_CALLS, TYPED
 from loopscan.model import JSON, Call, Turn
 
 
@@ -29,11 +29,32 @@ class _Asked(msgspec.Struct, gc=False, forbid_unknown_fields=True):
     index: Any = None
 
 
+class _Part(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+    text: str
+    type: Any = None
+
+
+class _Block(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+    type: str | None = None
+    text: str | None = None
+    id: str | None = None
+    name: str | None = None
+    input: Any = None
+    tool_use_id: str | UnsetType | None = UNSET
+    content: str | list[_Part] | None = None
+    is_error: Any = None
+    thinking: Any = None
+    signature: Any = None
+    cache_control: Any = None
+    citations: Any = None
+    source: Any = None
+
+
 class Message(msgspec.Struct, gc=False, forbid_unknown_fields=True):
     """A message with no field but these."""
 
     role: str
-    content: str | UnsetType | None = UNSET
+    content: str | list[_Block] | UnsetType | None = UNSET
     tool_calls: list[_Asked] | None = None
     tool_call_id: str | None = None
     refusal: None = None
@@ -51,6 +72,7 @@ class Line(msgspec.Struct, gc=False, forbid_unknown_fields=True):
     run_id: Any = UNSET
     session_id: Any = UNSET
     model: Any = UNSET
+    system: Any = UNSET
     created: Any = UNSET
     created_at: Any = UNSET
     timestamp: Any = UNSET
@@ -74,37 +96,80 @@ decode: Final = msgspec.json.Decoder(Line | list[Message]).decode
 def turns_of(messages: list[Message], run: str, line: int, model: str | None, time: float | None) -> list[Turn] | None:
     """The turns of a run of that model and time; None where it takes more to tell them.
 
-    That is so of calls in the text, of results and calls without an id, and of ids that stand twice in one turn.
-    Longer than other functions, as it runs for every message.
+    That is so of calls in the text, of results and calls without an id, of ids that stand twice in one turn, and of
+    results in a reply. Longer than other functions, as it runs for every message.
     """
     turns: list[Turn] = []
     waiting: dict[str, Call] = {}
-    is_chat = False
+    typed = False
     for message in messages:
-        role = message.role
+        role, content = message.role, message.content
         if role == "assistant" or role in REPLY_ROLES:
-            text, asked = message.content or "", message.tool_calls
+            asked = message.tool_calls
             calls: list[Call] = []
-            written = len(text)
+            if type(content) is list:
+                text, written = _blocks(content, calls)
+                typed = typed or bool(TYPED.intersection([b.type for b in content]))
+            else:
+                text, written = content or "", 0  # type: ignore[assignment]
+            written += len(text)
             if asked:
-                is_chat = True
+                typed = True
                 for one in asked:
                     function = one.function
-                    name, args = function.name, function.arguments
-                    call = Call(name, args, id=one.id)
-                    calls.append(call)
-                    waiting[one.id] = call
-                    written += len(name) + len(args if type(args) is str else canonical(args))
-                if "" in waiting or (len(calls) > 1 and len({c.id for c in calls}) < len(calls)):
-                    return None
+                    calls.append(call := Call(function.name, function.arguments, id=one.id))
+            for call in calls:
+                args = call.args
+                waiting[call.id or ""] = call
+                written += len(call.name) + len(args if type(args) is str else canonical(args))
+            if written < 0 or "" in waiting or (len(calls) > 1 and len({c.id for c in calls}) < len(calls)):
+                return None
             turns.append(Turn(run, calls, text, model=model, time=time, line=line, written=written))
         elif role in RESULT_ROLES:
-            is_chat = True
-            if not message.tool_call_id:
+            typed = True
+            if not message.tool_call_id or type(content) is list:
                 return None
             answered = waiting.pop(message.tool_call_id, None)
-            if answered is not None and message.content is not UNSET:
-                answered.result = message.content
-    if not is_chat and any(tag in turn.text for turn in turns if turn.text for tag in TEXT_CALLS):
+            if answered is not None and content is not UNSET:
+                answered.result = content
+        elif type(content) is list:
+            typed = typed or bool(TYPED.intersection([b.type for b in content]))
+            for block in content:
+                if block.tool_use_id is not UNSET and not _answer(block, waiting):
+                    return None
+    if not typed and any(tag in turn.text for turn in turns if turn.text for tag in TEXT_CALLS):
         return None
     return turns
+
+
+_UNTOLD: Final = -1 << 60
+"""More than is ever written: the blocks of a reply take more to tell."""
+
+
+def _blocks(content: list[_Block], calls: list[Call]) -> tuple[str, int]:
+    """The words of a reply's blocks, and the characters of its thoughts; its calls go to `calls`."""
+    words, written = list[str](), 0
+    for block in content:
+        kind = block.type
+        if kind in USES:
+            calls.append(Call(block.name or "", block.input, id=block.id))
+        elif kind in THOUGHTS:
+            thought = block.thinking or block.text
+            written += len(thought) if isinstance(thought, str) else 0
+        elif block.tool_use_id is not UNSET:
+            return "", _UNTOLD
+        elif said := block.text if block.text is not None else block.content if type(block.content) is str else "":
+            words.append(said)
+    return "\n".join(words), written
+
+
+def _answer(block: _Block, waiting: dict[str, Call]) -> bool:
+    """Join the result that a block is to its call; False where it does not say whose it is."""
+    if not block.tool_use_id:
+        return False
+    call = waiting.pop(block.tool_use_id, None)
+    if call is not None:
+        content = block.content
+        call.result = "\n".join([p.text for p in content]) if type(content) is list and content else content
+        call.error = block.is_error is True
+    return True

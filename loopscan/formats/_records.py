@@ -18,7 +18,7 @@ from loopscan.formats._stitch import Send, Stitcher
 from loopscan.model import JSON, Event
 
 KEYS: Final = (*MESSAGES, *ITEMS)
-CHAT: Final = "openai-messages"
+_PLAIN: Final = frozenset({"openai-messages", "anthropic-messages"})
 _TRIES: Final = 8
 """Lines in a row that may not be plain before the others are not tried as such."""
 _RUNS: Final = ("run_id", "session_id", "conversation_id", "thread_id")
@@ -46,7 +46,7 @@ def _grows(head: Head) -> bool:
 def read_messages(blob: Blob, scan: Scan, format_name: str) -> Iterator[Event]:
     """The turns and ends of a message log in any of the dialects."""
     log = MessageLog(blob, scan, format_name)
-    if log.grows or blob.head.document or format_name != CHAT:
+    if log.grows or blob.head.document or format_name not in _PLAIN:
         for number, value in blob.values(scan.skips):
             yield from log.value(value, number)
     else:

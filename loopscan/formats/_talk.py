@@ -20,6 +20,8 @@ _ANTHROPIC: Final = frozenset(
     {"tool_use", "tool_result", "server_tool_use", "mcp_tool_use", "thinking", "redacted_thinking"}
 )
 _ITEM_TEXTS: Final = frozenset({"input_text", "output_text", "input_image", "input_file"})
+TYPED: Final = _ANTHROPIC | _ITEM_TEXTS
+"""Types of blocks by which a dialect is known."""
 _ROLE: Final = ("role", "from")
 _TEXT: Final = ("content", "text", "value")
 _CALL_ROLE: Final = "function_call"

@@ -59,12 +59,36 @@ def _told(blob: Blob, scan: Scan, events: Any) -> Any:
     return told, skips.total, skips.by_reason, skips.unknown, skips.copies, blob.damage
 
 
-@given(lines(st.one_of(_ROW, _ROW, _MESSAGES, ODD)))
-@settings(max_examples=250, deadline=None)
-def test_chat_messages(data: bytes) -> None:
+_USES = thing(
+    {"type": word("tool_use"), "id": _IDS, "name": word("Read", "Edit"), "input": st.one_of(st.just('{"n":1}'), ODD)},
+    {"type": st.one_of(word("server_tool_use"), ODD), "name": ODD, "caller": ODD},
+)
+_WORDS = st.one_of(
+    thing({"type": word("text"), "text": _TEXT}, {"citations": ODD, "cache_control": ODD, "content": ODD, "text": ODD}),
+    thing({"type": word("thinking", "reasoning", "image"), "thinking": _TEXT}, {"signature": ODD, "text": _TEXT}),
+)
+_RETURNS = thing(
+    {"type": word("tool_result"), "tool_use_id": _IDS, "content": st.one_of(_RESULT, _BLOCKS)},
+    {"is_error": st.one_of(st.just("true"), ODD), "content": ODD, "tool_use_id": ODD},
+)
+_REPLY = thing(
+    {"role": word("assistant"), "content": array(st.one_of(_USES, _USES, _WORDS), 3)},
+    {"content": array(st.one_of(_USES, _RETURNS)), "id": ODD, "usage": ODD},
+)
+_USER = thing(
+    {"role": word("user"), "content": array(st.one_of(_RETURNS, _RETURNS, _WORDS), 3)}, {"role": word("tool")}
+)
+_BLOCK_ROW = thing(
+    {"id": word("r1", "r2"), "messages": array(st.one_of(_REPLY, _USER), 9, 2)}, {"system": ODD, "stop_reason": ODD}
+)
+
+
+@given(lines(st.one_of(_ROW, _ROW, _BLOCK_ROW, _BLOCK_ROW, _MESSAGES, ODD)), st.sampled_from(("openai", "anthropic")))
+@settings(max_examples=350, deadline=None)
+def test_messages(data: bytes, maker: str) -> None:
     def told(typed: bool) -> Any:
         blob, scan = Blob("x", None, io.BytesIO(data)), Scan()
-        log = MessageLog(blob, scan, "openai-messages")
+        log = MessageLog(blob, scan, f"{maker}-messages")
         if typed and not log.grows:
             return _told(blob, scan, list(log.lines()))
         return _told(blob, scan, [e for number, value in blob.values(scan.skips) for e in log.value(value, number)])
@@ -81,22 +105,14 @@ _USAGE = thing(
         "cache_creation": st.one_of(ODD, st.just('{"ephemeral_1h_input_tokens":4}')),
     },
 )  # fmt: skip
-_USES = thing(
-    {"type": word("tool_use"), "id": _IDS, "name": word("Read", "Edit"), "input": st.one_of(st.just('{"n":1}'), ODD)},
-    {"type": ODD, "name": ODD, "caller": ODD},
-)
-_WORDS = st.one_of(
-    thing({"type": word("text"), "text": _TEXT}, {}), thing({"type": word("thinking"), "thinking": _TEXT}, {})
-)
-_RETURNS = thing(
-    {"type": word("tool_result"), "tool_use_id": _IDS, "content": st.one_of(_RESULT, _BLOCKS)}, {"is_error": ODD}
-)
 _CONTENT = array(st.one_of(_USES, _USES, _WORDS, _RETURNS))
 _SEND = thing(
     {"id": word("m1", "m2", "m3"), "model": word("claude"), "content": _CONTENT, "usage": _USAGE},
     {"model": word("<synthetic>"), "content": _TEXT, "usage": ODD, "id": ODD},
 )  # fmt: skip
-_USER = thing({"role": word("user"), "content": st.one_of(array(st.one_of(_RETURNS, _WORDS)), _TEXT)}, {"content": ODD})
+_PROMPT = thing(
+    {"role": word("user"), "content": st.one_of(array(st.one_of(_RETURNS, _WORDS)), _TEXT)}, {"content": ODD}
+)
 _MORE = {
     "isMeta": ODD, "isCompactSummary": ODD, "isApiErrorMessage": st.one_of(ODD, st.just("true")), "costUSD": ODD,
     "requestId": _IDS, "agentId": _IDS, "parentUuid": _IDS, "isSidechain": st.sampled_from(("true", "false", "null")),
@@ -109,7 +125,7 @@ _WHERE = {
 }
 _LINE = st.one_of(
     thing({"type": word("assistant"), "message": _SEND, **_WHERE}, _MORE),
-    thing({"type": word("user"), "message": _USER, **_WHERE}, _MORE),
+    thing({"type": word("user"), "message": _PROMPT, **_WHERE}, _MORE),
     thing({"type": word("system", "summary", "else"), **_WHERE}, {"subtype": word("compact_boundary")}),
     ODD,
 )
