@@ -13,6 +13,7 @@ from typing import Final, Protocol, cast
 
 from loopscan.blob import Blob, Head
 from loopscan.errors import UsageError
+from loopscan.ids import Ids
 from loopscan.model import JSON, Event
 from loopscan.skips import Skips
 
@@ -83,7 +84,7 @@ class Scan:
     skips: Skips = field(default_factory=Skips)
     exact: bool = False
     field_map: dict[str, str] = field(default_factory=dict)
-    seen: set[int] = field(default_factory=set)
+    seen: Ids = field(default_factory=Ids)
     memory: dict[str, JSON] = field(default_factory=dict)
     rows: bool = False
 

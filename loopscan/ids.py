@@ -1,0 +1,58 @@
+"""A set of hashes that takes little room: the newest as a set, the others in a few sorted arrays."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from heapq import merge
+from itertools import chain
+from typing import Final
+
+RECENT: Final = 1 << 15
+"""Hashes that are kept as a set: one takes there seven times the room."""
+
+
+class Ids:
+    """A growing set of 64-bit integers with a sign."""
+
+    __slots__ = ("_packed", "_recent")
+
+    def __init__(self) -> None:
+        self._recent: set[int] = set()
+        self._packed: list[array[int]] = []
+        """Sorted, each at most half as long as the one before: few, and each number is merged seldom."""
+
+    def __contains__(self, number: int) -> bool:
+        if number in self._recent:
+            return True
+        for numbers in self._packed:
+            at = bisect_left(numbers, number)
+            if at < len(numbers) and numbers[at] == number:
+                return True
+        return False
+
+    def __iter__(self) -> Iterator[int]:
+        return chain(self._recent, *self._packed)
+
+    def __len__(self) -> int:
+        return len(self._recent) + sum(map(len, self._packed))
+
+    def add(self, number: int) -> None:
+        """Add a number that is not in it."""
+        self._recent.add(number)
+        if len(self._recent) >= RECENT:
+            self._pack()
+
+    def update(self, numbers: Iterable[int]) -> None:
+        """Add numbers."""
+        for number in numbers:
+            if number not in self:
+                self.add(number)
+
+    def _pack(self) -> None:
+        numbers, packed = array("q", sorted(self._recent)), self._packed
+        self._recent = set()
+        while packed and len(packed[-1]) < 2 * len(numbers):
+            numbers = array("q", merge(packed.pop(), numbers))
+        packed.append(numbers)
