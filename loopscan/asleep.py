@@ -5,7 +5,6 @@ A session may go on at any time, so its run stays open to the end of the scan; b
 
 from __future__ import annotations
 
-import pickle
 from typing import TYPE_CHECKING, Final, cast
 
 import msgspec
@@ -94,6 +93,8 @@ class Naps:
         self._spill.close()
 
     def _put_away(self, run: Run) -> bool:
+        import pickle  # here, as most scans have no need of it
+
         tracker, keyer = run.progress.tracker, run.progress.keyer
         if not _holds_much(tracker):
             return False
@@ -114,6 +115,8 @@ class Naps:
     def _fetch(self, run: Run) -> None:
         nap, progress = run.nap, run.progress
         if nap is not None:
+            import pickle
+
             tracker, ring = cast(
                 tuple[Tracker, list[Action | None]], pickle.loads(self._spill.load(nap.kept, nap.size))
             )
