@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,13 +10,13 @@ from typing import BinaryIO, Final
 
 from loopscan import decode
 from loopscan.compression import unpacked
+from loopscan.document import begins, values_of
 from loopscan.errors import InputError
 from loopscan.lines import LINE_LIMIT, placed
-from loopscan.mend import mended
 from loopscan.model import JSON
 from loopscan.rescue import rescued
 from loopscan.skips import Skips
-from loopscan.stream import CHUNK, Ahead, Plain, Stream, opened
+from loopscan.stream import CHUNK, Ahead, Plain, Stream, opened, written
 
 VALUE_LIMIT: Final = 1 << 28
 """Bytes of the longest document, one JSON value over a whole input, that is read."""
@@ -68,7 +69,7 @@ class Blob:
             raise InputError(f"{name}: no such file or folder") from None
         except (OSError, ValueError) as err:
             raise InputError(f"{name}: cannot be read: {getattr(err, 'strerror', None) or err}") from None
-        plain: Stream = Plain(self._raw, self._fault, endless)
+        plain = written(self._raw, Plain(self._raw, self._fault, endless))
         again = None if endless else self._again
         self._stream, self._ahead, packed = unpacked(Ahead(ahead, plain) if ahead else plain, self._fault, again)
         self._patience = _ENDLESS if endless or packed else _PATIENCE
@@ -83,7 +84,7 @@ class Blob:
 
     def _again(self) -> Stream:
         self._raw.seek(0)
-        return Plain(self._raw, self._fault, False)
+        return written(self._raw, Plain(self._raw, self._fault, False))
 
     def _read_head(self) -> None:
         """Take the first lines that are not blank: enough of them, or (a long first line) at least one."""
@@ -120,7 +121,7 @@ class Blob:
             try:
                 values += decode.loads_all(line)
             except decode.BadJSON:
-                if i == 0 and not begin and self._begins_document(raw, lines):
+                if i == 0 and not begin and begins(raw, lines, self._at_end):
                     return Head(raw, self._document(), True)
         return Head(raw, values, False)
 
@@ -128,17 +129,6 @@ class Blob:
         more = self._stream.read(CHUNK)
         self._ahead += more
         return not more
-
-    def _begins_document(self, raw: bytes, lines: list[bytes]) -> bool:
-        """Whether an input whose first line is no value is one value over many lines, and no damaged line log."""
-        if raw.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] not in (b"{", b"["):
-            return False
-        found = decode.beginning(decode.text_of(raw))
-        if found != "open":
-            return found == "whole"
-        if len(lines) == 1:
-            return self._at_end()
-        return not any(_is_whole(line) for line in lines[1:] if line.startswith((b"{", b"[")))
 
     def _document(self) -> list[JSON]:
         """The values of an input in which one value spans several lines; of a damaged one what is whole."""
@@ -149,22 +139,10 @@ class Blob:
         self._ahead = b"".join(parts)
         if size >= VALUE_LIMIT:
             self._fault(f"more than {VALUE_LIMIT:,} bytes are too many for one JSON value")
-        try:
-            return [decode.fast(self._ahead)]
-        except decode.FAST_ERRORS:
-            return self._pieces(decode.text_of(self._ahead))
-
-    def _pieces(self, text: str) -> list[JSON]:
-        values: list[JSON] = []
-        try:
-            for value in decode.iter_values(text):
-                values.append(value)  # noqa: PERF402 - keep what was read before the damage
-        except decode.BadJSON as err:
-            self._fault(f"the JSON document is damaged or cut short: {err}")
-            self._line = 1 if err.place is None else text.count("\n", 0, err.place[1]) + 1
-            whole = None if err.place is None or len(text) > LINE_LIMIT else mended(text, *err.place)
-            if whole is not None:
-                values += decode.iter_values(whole)
+        values, damage = values_of(self._ahead)
+        if damage is not None:
+            self._fault(damage.reason)
+            self._line = damage.line
         return values
 
     def lines(self, skips: Skips) -> Iterator[tuple[int, bytes]]:
@@ -234,6 +212,14 @@ class Blob:
         except (OSError, ValueError):  # a pipe; a file that was closed meanwhile
             return 0
 
+    def identity(self) -> tuple[int, int] | None:
+        """Device and inode of the file that was opened; None where it is none."""
+        try:
+            status = os.fstat(self._raw.fileno())
+        except (OSError, ValueError):
+            return None
+        return status.st_dev, status.st_ino
+
     def close(self) -> None:
         """Release the file."""
         self._raw.close()
@@ -243,10 +229,3 @@ class Blob:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def _is_whole(line: bytes) -> bool:
-    try:
-        return isinstance(decode.loads(line), (dict, list))
-    except decode.BadJSON:
-        return False

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
@@ -17,13 +19,13 @@ _OPEN: Final = 16
 
 
 class Source:
-    """A log file whose lines can be read again."""
+    """A log file whose lines can be read again; `identity`: its device and inode, which no other of its name has."""
 
-    __slots__ = ("_decode", "_file", "_path")
+    __slots__ = ("_decode", "_file", "_identity", "_path")
     _open: ClassVar[deque[Source]] = deque()
 
-    def __init__(self, path: Path, decode: Callable[[bytes], Row]) -> None:
-        self._path, self._decode = path, decode
+    def __init__(self, path: Path, decode: Callable[[bytes], Row], identity: tuple[int, int] | None = None) -> None:
+        self._path, self._decode, self._identity = path, decode, identity
         self._file: BinaryIO | None = None
 
     def row(self, place: int) -> Row | None:
@@ -37,9 +39,12 @@ class Source:
 
     def _opened(self) -> BinaryIO:
         self.close_all(_OPEN - 1)
-        self._file = self._path.open("rb")
+        file = self._file = self._path.open("rb")
         self._open.append(self)
-        return self._file
+        status = os.fstat(file.fileno())
+        if self._identity not in (None, (status.st_dev, status.st_ino)):
+            self._decode = _gone
+        return file
 
     @classmethod
     def close_all(cls, but: int = 0) -> None:
@@ -52,6 +57,11 @@ class Source:
         if self._file is not None:
             self._file.close()
             self._file = None
+
+
+def _gone(line: bytes) -> Row:
+    """No row of a file that was put in the place of the log."""
+    raise OSError(errno.ESTALE, "replaced")
 
 
 class Late(Plain, gc=False):

@@ -10,7 +10,7 @@ from loopscan.blob import Blob
 from loopscan.formats._native_runs import Run
 from loopscan.lines import LINE_LIMIT, placed
 from loopscan.skips import Skips
-from loopscan.stream import Plain, Stream
+from loopscan.stream import Plain, Stream, written
 
 STEP: Final = 1 << 20
 
@@ -33,7 +33,7 @@ class Portion(Blob):
         self.start = (start, self._lines_before(start)) if isinstance(start, int) else start
         self._raw.seek(self.start[0])
         self._ahead = b""
-        self.marked = Marked(Plain(self._raw, self._fault, endless=False), self.start, end)
+        self.marked = Marked(written(self._raw, Plain(self._raw, self._fault, endless=False)), self.start, end)
         self._stream = self.marked
 
     def _lines_before(self, place: int) -> int:

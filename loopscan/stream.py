@@ -72,6 +72,39 @@ class Plain(Stream):
         return None
 
 
+class Written(Stream):
+    """What of a file was written by now, and the rest of its last line: a log may grow as fast as it is read.
+
+    `left`: bytes up to the place where the file ended when it was looked at.
+    """
+
+    def __init__(self, rest: Stream, left: int) -> None:
+        self._rest, self._left = rest, left
+
+    def read(self, size: int) -> bytes:
+        """The next bytes."""
+        data = self._rest.read(size)
+        return data[: self._allowed(data, len(data))]
+
+    def readinto(self, view: memoryview) -> int:
+        """The next bytes, without a copy of them."""
+        return self._allowed(view, self._rest.readinto(view))
+
+    def _allowed(self, data: bytes | memoryview, size: int) -> int:
+        """How many of the bytes that came belong to it."""
+        if size <= self._left:
+            self._left -= size
+            return size
+        if self._left < 0:
+            return 0
+        ends = bytes(data[max(0, self._left - 1) : size]).find(b"\n")
+        if ends < 0:
+            self._left = 0
+            return size
+        end, self._left = max(0, self._left - 1) + ends + 1, -1
+        return end
+
+
 class Nothing(Stream):
     """No bytes."""
 
@@ -127,6 +160,17 @@ def opened(path: str | os.PathLike[str]) -> tuple[BinaryIO, bytes, bool]:
         raise
     os.set_blocking(descriptor, True)
     return _raw(descriptor), ahead, True
+
+
+def written(raw: BinaryIO, stream: Stream) -> Stream:
+    """The stream of an open file up to where it ends now."""
+    try:
+        status = os.fstat(raw.fileno())
+        left = status.st_size - raw.tell()
+    except (OSError, ValueError):
+        return stream
+    # Files of the system say that they hold nothing.
+    return Written(stream, left) if stat.S_ISREG(status.st_mode) and left > 0 else stream
 
 
 def _raw(file: str | os.PathLike[str] | int) -> BinaryIO:

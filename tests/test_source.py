@@ -92,6 +92,32 @@ def test_a_directory_with_a_dangling_link(tmp_path: Path) -> None:
     assert expand([str(tmp_path)]) == [Input(str(gone), named=False, problem="a link that leads nowhere")]
 
 
+@pytest.mark.parametrize("more", [b'2}\n{"a":3}\n', b"2}", b'\n{"a":3}\n'])
+@pytest.mark.parametrize("lines", [0, 1, 100_000])
+def test_a_file_that_grows_is_read_up_to_where_it_ended(tmp_path: Path, lines: int, more: bytes) -> None:
+    """And to the end of the line that was being written."""
+    log = tmp_path / "x.jsonl"
+    cut = more.startswith(b"2")
+    log.write_bytes(b'{"a":1}\n' * lines + (b'{"a":' if cut else b'{"a":2}'))
+    with Blob(str(log), log) as blob, log.open("ab", buffering=0) as writer:
+        found = [0, 0]
+        for _, value in blob.values(Skips()):
+            found[0] += 1
+            found[1] += value["a"]
+            if lines and found[0] < 50:
+                writer.write(more if found[0] == 1 else b'\n{"a":4}' * 1000)
+    whole = lines or not cut
+    assert found == ([lines + 1, lines + 2] if whole else [0, 0])
+
+
+def test_a_file_of_the_system_holds_more_than_it_says() -> None:
+    log = Path("/proc/self/environ")
+    if log.exists():
+        assert log.stat().st_size == 0
+        with Blob(str(log), log) as blob:
+            assert len(blob.head.raw) > 0
+
+
 def test_a_head_is_sniffed_without_losing_it(tmp_path: Path) -> None:
     (tmp_path / "x.jsonl").write_bytes(LINES)
     with open_input(Input(str(tmp_path / "x.jsonl"), named=True)) as blob:

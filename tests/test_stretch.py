@@ -87,7 +87,7 @@ def test_random_worlds(seed: int, how: str, tmp_path: Path, monkeypatch: pytest.
     assert [r | {"source": ""} for r in records(packed, Settings())] == [r | {"source": ""} for r in slow]
 
 
-@pytest.mark.parametrize("fault", ["gone", "cut", "another"])
+@pytest.mark.parametrize("fault", ["gone", "cut", "another", "rotated"])
 def test_a_log_that_changes_behind_the_reader(fault: str, tmp_path: Path) -> None:
     """What was read cannot be read again: a turn then equals nothing, and all else stands."""
     path = tmp_path / "t.jsonl"
@@ -96,14 +96,17 @@ def test_a_log_that_changes_behind_the_reader(fault: str, tmp_path: Path) -> Non
     )
     path.write_bytes(b"".join(row % turn for turn in range(1, 4)))
     with Blob(str(path), path) as blob:
-        usual = rows_of(blob.head)
+        usual, identity = rows_of(blob.head), blob.identity()
     assert usual is not None
-    source, marks = Source(path, usual.usual), [hash("the same") & BYTE] * 2
+    source, marks = Source(path, usual.usual, identity), [hash("the same") & BYTE] * 2
     late = [Late(1, 1, source, len(row) - 1, *marks, 8) for _ in range(2)]
     assert late[0].calls == [Call("a", {"id": 1}, "the same")]
     Source.close_all()
     if fault == "gone":
         path.unlink()
+    elif fault == "rotated":
+        path.rename(tmp_path / "t.jsonl.1")
+        path.write_bytes(b"".join(row.replace(b'"id":1', b'"id":2') % turn for turn in range(1, 4)))
     else:
         path.write_bytes(b"" if fault == "cut" else path.read_bytes().replace(b"same", b"sane"))
     assert late[1].calls[0].result is MISSING

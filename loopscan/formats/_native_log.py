@@ -81,7 +81,7 @@ class Log:
         usual = rows.usual if self.scan.rows and not rows.anonymous else None
         lines = blob.placed(skips)
         number = 0
-        self.source = None if blob.path is None or not blob.plain else Source(blob.path, rows.usual)
+        self.source = None if blob.path is None or not blob.plain else Source(blob.path, rows.usual, blob.identity())
         current, missed = "", 0
         highest = 0.0
         batch: list[UsualRow] = []
