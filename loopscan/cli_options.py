@@ -7,6 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
+from loopscan.limits import MOST_WINDOW
+
 
 class PerChoice(StrEnum):
     """What one run of an interactive log is."""
@@ -81,7 +83,7 @@ RunId = Annotated[
     typer.Argument(help="A run id as reported, or a part of it that fits one run.", metavar="RUN", show_default=False),
 ]
 All = Annotated[bool, _opt("--all", help="Show every turn, not only those around what repeats.")]
-Window = Annotated[int, _opt("--window", help="Turns the detector looks back (20).", min=1)]
+Window = Annotated[int, _opt("--window", help="Turns the detector looks back (20).", min=1, max=MOST_WINDOW)]
 Copies = Annotated[int, _opt("--copies", help="Copies of a block that count as repetition (2).", min=2)]
 Exact = Annotated[bool, _opt("--exact", help="Compare turns literally: strip, parse and drop nothing.")]
 RepeatLimit = Annotated[

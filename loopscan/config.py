@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from loopscan.errors import UsageError
 from loopscan.settings import ToolSettings
+from loopscan.small import text_of
 
 PREFIX: Final = "LOOPSCAN_"
 _TYPO: Final = 0.75
@@ -90,8 +91,8 @@ def nearest(folder: Path) -> tuple[Path, dict[str, Any]] | None:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as err:
+        return text_of(path)
+    except (OSError, ValueError) as err:
         raise UsageError(f"{path}: cannot be read: {err}") from None
 
 
@@ -100,7 +101,7 @@ def _parsed(path: Path, text: str) -> dict[str, Any]:
 
     try:
         return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as err:
+    except (tomllib.TOMLDecodeError, RecursionError) as err:
         raise UsageError(f"{path}: no valid TOML: {err}") from None
 
 

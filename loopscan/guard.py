@@ -17,6 +17,7 @@ from decimal import Decimal
 from loopscan.errors import UsageError
 from loopscan.exits import Caps, Exit
 from loopscan.key import Keyer
+from loopscan.limits import MOST_WINDOW
 from loopscan.model import JSON, MISSING, Call, Turn
 from loopscan.plain import plain
 from loopscan.price import PICO
@@ -60,8 +61,8 @@ class Guard:
         exact: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        if window < 0 or copies < 2 or repeat_limit < 0:
-            raise UsageError("window and repeat_limit are 0 (off) or more, copies 2 or more")
+        if not 0 <= window <= MOST_WINDOW or copies < 2 or repeat_limit < 0:
+            raise UsageError(f"window is 0 (off) to {MOST_WINDOW:,}, repeat_limit 0 or more, copies 2 or more")
         if any(cap is not None and cap < 0 for cap in (turn_cap, token_cap, cost_cap, time_cap, context_window)):
             raise UsageError("a cap is None (off), 0 or more")
         self._clock = clock

@@ -11,7 +11,9 @@ from typing import Any, Final, Literal, TypeVar
 
 from loopscan.cli_values import cap, cap_count, cap_usd, duration, value
 from loopscan.errors import UsageError
+from loopscan.limits import MOST_WINDOW
 from loopscan.settings import CapSettings, Detection
+from loopscan.small import text_of
 
 _T = TypeVar("_T")
 
@@ -78,9 +80,8 @@ def _pairs(text: str) -> dict[str, str]:
 def _file(path: str) -> list[Policy]:
     """The policies of a TOML file: a table each, or the whole file is one."""
     try:
-        with open(path, "rb") as file:
-            table = tomllib.load(file)
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as err:
+        table = tomllib.loads(text_of(path))
+    except (OSError, ValueError, RecursionError) as err:
         raise UsageError(f"--policy {path}: no valid TOML: {err}") from None
     name = os.path.splitext(os.path.basename(path))[0]
     tables = {k: v for k, v in table.items() if isinstance(v, dict)}
@@ -119,14 +120,14 @@ def _seconds(title: str, text: str) -> float | Literal["auto"] | None:
 def _detection(name: str, said: Mapping[str, str]) -> Detection | None:
     """The detector of a policy: the period rule is on where its window or copies are named."""
 
-    def number(key: str, default: int, least: int) -> int:
+    def number(key: str, default: int, least: int, most: int | None = None) -> int:
         if said.get(key, "off") in ("off", "false"):
             return default
         title = f"--policy {name!r}: {key}"
-        return value(title, said[key], lambda text: _number(text, least))
+        return value(title, said[key], lambda text: _number(text, least, most))
 
     period = said.get("window") != "off" and ("window" in said or "copies" in said)
-    window = number("window", 20, 1) if period else 0
+    window = number("window", 20, 1, MOST_WINDOW) if period else 0
     repeat_limit = number("repeat_limit", 0, 0)
     if said.get("exact", "false") not in ("true", "false"):
         raise UsageError(f"--policy {name!r}: exact is true or false")
@@ -135,9 +136,9 @@ def _detection(name: str, said: Mapping[str, str]) -> Detection | None:
     return Detection(window, number("copies", 2, 2), repeat_limit, said.get("exact") == "true")
 
 
-def _number(text: str, least: int) -> int:
-    if not text.isascii() or not text.isdigit() or int(text) < least:
-        raise ValueError(f"a whole number from {least} is wanted")
+def _number(text: str, least: int, most: int | None) -> int:
+    if not text.isascii() or not text.isdigit() or int(text) < least or (most is not None and int(text) > most):
+        raise ValueError(f"a whole number from {least}{f' to {most:,}' if most else ''} is wanted")
     return int(text)
 
 

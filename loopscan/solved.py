@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import csv
+import io
 import math
 from typing import Final
 
 from loopscan.errors import UsageError
+from loopscan.small import text_of
 
 _YES: Final = frozenset("1 true yes solved resolved pass passed success ok".split())
 _NO: Final = frozenset("0 false no unsolved unresolved fail failed failure".split())
@@ -19,18 +21,17 @@ def solved(path: str) -> dict[str, bool]:
     """
     found: dict[str, bool] = {}
     try:
-        with open(path, encoding="utf-8-sig", newline="") as file:
-            for number, row in enumerate(csv.reader(file), 1):
-                if not any(cell.strip() for cell in row):
-                    continue
-                said = row[1].strip().lower() if len(row) > 1 else ""
-                outcome = _outcome(said)
-                if number == 1 and (outcome is None or row[0].strip().lower().endswith(("run", "id"))):
-                    continue
-                if outcome is None:
-                    raise UsageError(f"--outcomes {path}:{number}: write run id, solved as true/false, 1/0, yes/no")
-                found[row[0].strip()] = outcome
-    except (OSError, UnicodeDecodeError, csv.Error) as err:
+        for number, row in enumerate(csv.reader(io.StringIO(text_of(path), newline="")), 1):
+            if not any(cell.strip() for cell in row):
+                continue
+            said = row[1].strip().lower() if len(row) > 1 else ""
+            outcome = _outcome(said)
+            if number == 1 and (outcome is None or row[0].strip().lower().endswith(("run", "id"))):
+                continue
+            if outcome is None:
+                raise UsageError(f"--outcomes {path}:{number}: write run id, solved as true/false, 1/0, yes/no")
+            found[row[0].strip()] = outcome
+    except (OSError, ValueError, csv.Error) as err:
         raise UsageError(f"--outcomes {path}: cannot be read: {err}") from None
     return found
 

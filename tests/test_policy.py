@@ -52,7 +52,7 @@ BAD = {
     "turn_caps=1": "did you mean turn_cap?",
     "turn_cap=": "write key=value",
     "turn_cap=many": "a whole number, auto or off is wanted",
-    "window=0": "a whole number from 1 is wanted",
+    "window=0": "a whole number from 1 to 100,000 is wanted",
     "window=x": "a whole number from 1",
     "copies=1": "a whole number from 2",
     "exact=maybe": "exact is true or false",

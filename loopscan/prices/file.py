@@ -28,6 +28,7 @@ from typing import Any, Final
 from loopscan.errors import InputError, UsageError
 from loopscan.price import Price, Rate, Rates, Tier, rate, stated, whole
 from loopscan.prices.names import candidates, fold
+from loopscan.small import text_of
 
 RATES: Final = {
     "in": "input",
@@ -73,8 +74,8 @@ class PriceFile:
 def load(path: Path) -> PriceFile:
     """The prices of a file. Raises InputError if it cannot be read, UsageError for what is no price table."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as problem:
+        text = text_of(path)
+    except (OSError, ValueError) as problem:
         raise InputError(f"{path}: cannot be read: {problem}") from problem
     try:
         content = json.loads(text) if text.lstrip().startswith("{") else tomllib.loads(text)

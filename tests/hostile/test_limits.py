@@ -34,7 +34,7 @@ def interrupted(child: subprocess.Popen[str], log: Path, *signals: int) -> tuple
     opened, until = Path(f"/proc/{child.pid}/fd"), time.monotonic() + 30
     while opened.is_dir() and time.monotonic() < until and not any(_leads_to(fd, log) for fd in opened.iterdir()):
         time.sleep(0.02)
-    time.sleep(0.1 if opened.is_dir() else 1.2)
+    time.sleep(0.8)
     for number in signals:
         child.send_signal(number)
     return child.communicate(timeout=30)
@@ -275,3 +275,51 @@ def test_an_audit_of_all_samples_leaves_no_file_open() -> None:
     audit(str(SAMPLES))
     after = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0
     assert after == before
+
+
+OWN: dict[str, tuple[list[str], str | bytes]] = {
+    "prices": (["audit", "{log}", "--prices", "{file}"], "prices.toml"),
+    "a policy": (["replay", "{log}", "--policy", "{file}"], "policy.toml"),
+    "outcomes": (["replay", "{log}", "--policy", "seed", "--outcomes", "{file}"], "outcomes.csv"),
+    "settings": (["audit", "{log}"], "loopscan.toml"),
+}
+BAD_FILES: dict[str, bytes] = {
+    "endless": b"",
+    "nested too deeply": b"a = " + b"[" * 100_000,
+    "no text": b"\xff\xfe\x00",
+    "NUL bytes": bytes(100),
+}
+
+
+@pytest.mark.parametrize("bad", BAD_FILES)
+@pytest.mark.parametrize(("args", "name"), OWN.values(), ids=OWN)
+def test_a_file_of_the_user_that_is_none(
+    args: list[str], name: str, bad: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    from loopscan.cli import run
+
+    log, file = native(tmp_path / "x.jsonl", {"run_id": "r", **LINE}), tmp_path / name
+    if BAD_FILES[bad]:
+        file.write_bytes(BAD_FILES[bad] + b"\n" + BAD_FILES[bad])
+    elif name == "policy.toml" or not os.path.exists("/dev/zero"):
+        return
+    else:
+        file.symlink_to("/dev/zero")
+    monkeypatch.chdir(tmp_path)
+    code = run([a.format(log=log, file=file) for a in args])
+    said = capsys.readouterr().err
+    assert (code in (2, 3) and name in said) or (name, bad) == ("loopscan.toml", "endless"), said
+    assert "Traceback" not in said
+
+
+@pytest.mark.parametrize("window", ["100001", "9" * 30, "9" * 5000])
+@pytest.mark.parametrize("how", [["audit", "--window"], ["replay", "--policy"]], ids=" ".join)
+def test_a_window_that_no_memory_holds(
+    how: list[str], window: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from loopscan.cli import run
+
+    log = native(tmp_path / "x.jsonl", {"run_id": "r", **LINE})
+    assert run([how[0], str(log), how[1], window if how[0] == "audit" else f"window={window}"]) == 2
+    assert "window" in capsys.readouterr().err
