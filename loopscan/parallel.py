@@ -39,7 +39,7 @@ def read(inputs: Inputs, settings: Settings, prices: PriceBook, engine: Audit) -
     from loopscan.cuts import all_cuts
 
     cuts = all_cuts(items, sizes, inputs)
-    if not cuts and (len(items) < 2 or max(sizes) > MOST * sum(sizes)):
+    if STOP.asked or (not cuts and (len(items) < 2 or max(sizes) > MOST * sum(sizes))):
         return None
     from loopscan.crew import Crew
     from loopscan.gather import Gathered, shares_of

@@ -95,11 +95,12 @@ def run(inputs: Inputs, settings: Settings, prices: PriceBook) -> Report:
     engine = Audit(settings, prices, scan)
     reading = None
     with seldom_collected():
-        if inputs.jobs > 1:
-            from loopscan import parallel
+        with on_interrupt() if inputs.stoppable else nullcontext():
+            if inputs.jobs > 1:
+                from loopscan import parallel
 
-            reading = parallel.read(inputs, settings, prices, engine)
-        reading = reading or read_all(inputs, settings.span, scan, engine)
+                reading = parallel.read(inputs, settings, prices, engine)
+            reading = reading or read_all(inputs, settings.span, scan, engine)
         report = engine.finish()
     report.not_logs, report.failures, report.unopened = reading.not_logs, reading.failures, reading.unopened
     report.stopped, report.unread = reading.stopped, reading.unread
@@ -122,12 +123,14 @@ def read_all(inputs: Inputs, span: Span, scan: Scan, sink: Sink) -> Reading:
     if watch is not None:
         watch.begin(items)
     with on_interrupt() if inputs.stoppable else nullcontext():
-        for number, item in enumerate(items, 1):
+        reading.stopped, reading.unread = STOP.asked, len(items)
+        for number, item in enumerate(items if not STOP.asked else (), 1):
             reading.try_(item, scan)
+            reading.unread = len(items) - number
             if watch is not None:
                 watch.done(item)
             if STOP.asked:
-                reading.stopped, reading.unread = True, len(items) - number
+                reading.stopped = True
                 break
     reading.conclude(scan)
     return reading
@@ -152,7 +155,7 @@ class Reading:
         """Say what could not be read. Raises InputError when a named input was among it and nothing else was read."""
         say = self.inputs.say
         if self.stopped:
-            _say(say, f"stopped: the last input was read in part, {self.unread} more were not read")
+            _say(say, f"stopped: what was being read is there in part, {self.unread} more were not read")
         if self.failures and not self.read:
             raise InputError(*self.failures[:20])
         for failure in self.failures:

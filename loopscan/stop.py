@@ -27,6 +27,9 @@ STOP = _Stop()
 @contextmanager
 def on_interrupt() -> Iterator[None]:
     """Inside the block the first Ctrl-C ends every input where it stands; the second one is a KeyboardInterrupt."""
+    if signal.getsignal(signal.SIGINT) is _ask:  # a wider block has begun
+        yield
+        return
     STOP.stopped = False
     try:
         before = signal.signal(signal.SIGINT, _ask)

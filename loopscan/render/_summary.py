@@ -90,7 +90,7 @@ def left_out(report: Report) -> list[str]:
     """What the report does not hold: one line per kind."""
     skips, lines = report.skipped, list[str]()
     if report.stopped:
-        lines.append(f"stopped: the last input was read in part, {report.unread:,} more were not read")
+        lines.append(f"stopped: what was being read is there in part, {report.unread:,} more were not read")
     if skips.total:
         reasons = ", ".join(f"{n:,} {clean(r, 60)}" for r, n in skips.by_reason.most_common(5))
         lines.append(f"skipped {plural(skips.total, 'record')}: {reasons}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -66,15 +67,17 @@ def test_ctrl_c_shows_what_is_known(form: str, long_log: Path) -> None:
     out, err = interrupted(child, long_log, signal.SIGINT)
     assert child.returncode == 130
     assert "Traceback" not in err
-    assert "stopped: the last input was read in part, 1 more were not read" in err
+    told = re.search(r"stopped: what was being read is there in part, ([12]) more were not read", err)
+    assert told is not None
+    some = told[1] == "1"  # else the signal came before the first line was read
     if form == "table":
-        assert "stopped: the last input was read in part, 1 more were not read" in out
+        assert told[0] in out
         assert "runs: " in out
     else:
         document = json.loads(out)
-        assert document["skipped"]["unread_inputs"] == 1
-        assert 1 <= len(document["runs"]) <= 500
-        assert 0 < document["totals"]["turns"] < 250_000
+        assert document["skipped"]["unread_inputs"] == int(told[1])
+        assert some <= len(document["runs"]) <= 500
+        assert some <= document["totals"]["turns"] < 250_000
 
 
 def test_ctrl_c_while_a_pipe_says_nothing(tmp_path: Path) -> None:
