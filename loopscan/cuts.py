@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import BinaryIO, Final
 
 from loopscan import decode
-from loopscan.blob import Blob
+from loopscan.blob import Head
 from loopscan.decode import FAST_ERRORS
 from loopscan.errors import InputError
 from loopscan.formats import detect, load
@@ -38,20 +38,31 @@ def all_cuts(items: list[Input], sizes: list[int], inputs: Inputs) -> dict[int, 
 
 def cuts(item: Input, size: int, parts: int, inputs: Inputs) -> list[int] | None:
     """The bytes at which the 2nd, 3rd … part of a file begins; None where it is to be read as a whole."""
-    if inputs.field_map:
+    head = None if inputs.field_map else _head(item)
+    name = None if head is None else inputs.format or detect(head)
+    if head is None or name is None:
         return None
+    try:
+        with open(item.path, "rb") as file:
+            if not _is_cuttable(name, head, file, size if parts > 1 else 0):
+                return None
+            count = min(parts, size // LEAST)
+            found = {place for k in range(1, count) if (place := _line_after(file, size * k // count)) is not None}
+    except OSError:
+        return None
+    return sorted(found) if found or parts == 1 else None
+
+
+def _head(item: Input) -> Head | None:
+    """The beginning of a plain file of lines."""
     try:
         with open(item.path, "rb") as file:
             if not _has_lines(file):
                 return None
-            with open_input(item) as blob:
-                if not _is_cuttable(blob, file, size if parts > 1 else 0, inputs):
-                    return None
-            count = min(parts, size // LEAST)
-            found = {place for k in range(1, count) if (place := _line_after(file, size * k // count)) is not None}
+        with open_input(item) as blob:
+            return None if blob.head.document or not blob.plain else blob.head
     except (InputError, OSError):
         return None
-    return sorted(found) if found or parts == 1 else None
 
 
 def _has_lines(file: BinaryIO) -> bool:
@@ -66,12 +77,8 @@ def _has_lines(file: BinaryIO) -> bool:
     return line.endswith(b"\n")
 
 
-def _is_cuttable(blob: Blob, file: BinaryIO, size: int, inputs: Inputs) -> bool:
+def _is_cuttable(name: str, head: Head, file: BinaryIO, size: int) -> bool:
     """Whether what comes of parts is what comes of the file. `size` 0: it is not cut, only read like a part."""
-    head = blob.head
-    name = inputs.format or detect(head)
-    if name is None or head.document or not blob.plain:
-        return False
     if name == "loopscan":
         rows = rows_of(head)
         return rows is not None and not rows.anonymous and (not size or _goes_by(rows, file, size))

@@ -9,10 +9,12 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from loopscan.blob import DATABASE, VALUE_LIMIT, Blob, Head
+from loopscan.blob import Blob
+from loopscan.depth import steady
 from loopscan.engine import Audit
 from loopscan.errors import InputError
-from loopscan.formats import FORMATS, Reader, Scan, detect, load
+from loopscan.foreign import is_empty, unknown
+from loopscan.formats import Reader, Scan, detect, load
 from loopscan.formats._mapped import claims
 from loopscan.garbage import seldom_collected
 from loopscan.money import PriceBook, Unpriced
@@ -23,9 +25,6 @@ from loopscan.skips import SHOWN, Skips
 from loopscan.source import Input, expand, open_input
 from loopscan.span import Span
 from loopscan.stop import STOP, on_interrupt
-
-_EMPTY = 1 << 20
-"""Bytes of nothing that are still an empty file."""
 
 
 class Watch(Protocol):
@@ -46,10 +45,9 @@ class Inputs:
     """What to read: paths as given, the format where it is forced, and the user's own field names.
 
     `say`: where one-line messages go (skips, unknown inputs); None = nowhere. `tell`: the same for what only the
-    curious want to know (how each file was read), skipped records beyond the first ones too. `hide`: how a path is
-    named in those lines, where it is not to be said. `watch`: who is shown how far the reading is. `stoppable`:
-    Ctrl-C ends the reading, not the program. `own`: device and inode of the file that is written meanwhile, which
-    is no input wherever it lies. `jobs`: processes that may read at the same time; the report is the same.
+    curious want to know (how each file was read, every skipped record). `hide`: how a path is named where it is not to
+    be said. `watch`: who is shown how far the reading is. `stoppable`: Ctrl-C ends the reading, not the program. `own`:
+    device and inode of the file that is written meanwhile, which is no input. `jobs`: processes that may read at once.
     """
 
     paths: list[str]
@@ -166,7 +164,8 @@ class Reading:
     def try_(self, item: Input, scan: Scan) -> None:
         """Read an input, or note why that cannot be."""
         try:
-            self.take(item)
+            with steady():
+                self.take(item)
         except InputError as err:
             self._fail(item, str(err), scan)
 
@@ -210,7 +209,7 @@ class Reading:
         if not item.named:
             self.not_logs.append(item.path)
             self._tell(item, "no known log format")
-        elif _is_empty(blob.head):
+        elif is_empty(blob.head):
             self.read += 1
             _say(self.inputs.say, _named(f"{item.path}: empty, no turn in it", item, self.inputs))
         else:
@@ -235,18 +234,3 @@ def _format(blob: Blob, item: Input, inputs: Inputs) -> str | None:
     if forced is None:
         return detect(blob.head) or ("loopscan" if claims(blob.head, inputs.field_map) else None)
     return forced if item.named or load(forced).sniff(blob.head) else None
-
-
-def _is_empty(head: Head) -> bool:
-    return len(head.raw) < _EMPTY and not head.raw.strip(b"\xef\xbb\xbf \t\r\n\x00")
-
-
-def unknown(path: str, head: Head) -> str:
-    """The line about an input of no known format, with the first keys it holds."""
-    keys = ", ".join(list(head.first)[:8])
-    found = f"its first keys are {keys}" if keys else "it does not begin with a JSON object"
-    if head.raw.startswith(DATABASE):
-        found = "it is a database without the tables of a known agent"
-    if len(head.raw) > VALUE_LIMIT:
-        found = f"its first {VALUE_LIMIT:,} bytes hold no whole line"
-    return f"{path}: no known log format: {found}; name one with --from ({', '.join(FORMATS)}) or map fields with --map"

@@ -203,6 +203,14 @@ def test_a_file_that_may_not_be_read(capfd: pytest.CaptureFixture[str], tmp_path
     same(capfd, str(tmp_path), "-f", "json")
 
 
+def test_values_are_nested_as_deep_in_every_process(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    for k, depth in enumerate(range(880, 1000, 7)):
+        nested = f'{{"run_id": "n", "name": "x", "result": {"[" * depth + "]" * depth}}}'
+        native(tmp_path / f"{k}.jsonl", turn(f"r{k}", 1), nested, nested.replace("]", "}", 1), nested[:-1])
+    _, out, _ = same(capfd, str(tmp_path), "-f", "json")
+    assert set(json.loads(out)["skipped"]["reasons"]) == {"nested too deeply", "no JSON"}
+
+
 def test_many_unknown_types(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """Beyond a thousand they are counted as others, wherever they stand."""
     for name, count in (("a", 600), ("b", 700), ("c", 1100)):
