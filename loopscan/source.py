@@ -14,6 +14,7 @@ from loopscan.blob import Blob
 from loopscan.errors import InputError
 
 _NO_LOGS: Final = {"history.jsonl", "session_index.jsonl", "journal.jsonl"}
+_SYSTEM: Final = ("/proc", "/sys", "/dev")
 _NO_SUFFIXES: Final = ("-wal", "-shm", ".lock", ".meta.json", ".settings.json")
 
 
@@ -58,17 +59,31 @@ def _walk(top: str) -> Iterator[Input]:
     """The files below a folder, each folder once however it is linked, and what cannot be read of it."""
     seen: set[tuple[int, int]] = set()
     errors: list[OSError] = []
+    own = os.path.realpath(top)
     for folder, folders, files in os.walk(top, onerror=errors.append, followlinks=True):
         if _met(folder, seen, errors):
             folders.clear()
             continue
-        folders.sort()
+        out = {name: why for name in folders if (why := _leads_out(os.path.join(folder, name), own))}
+        yield from (Input(os.path.join(folder, name), named=False, problem=why) for name, why in sorted(out.items()))
+        folders[:] = sorted(name for name in folders if name not in out)
         for name in sorted(files):
             if name not in _NO_LOGS and not name.endswith(_NO_SUFFIXES):
                 path = os.path.join(folder, name)
                 yield Input(path, named=False, problem=None if os.path.isfile(path) else _no_file(path))
     for err in errors:
         yield Input(str(err.filename or top), named=False, problem=f"cannot be read: {err.strerror or err}")
+
+
+def _leads_out(path: str, own: str) -> str | None:
+    """Why a folder is not followed: a link to what holds the folder `own` that was named, or to the system's own."""
+    if not os.path.islink(path):
+        return None
+    real = os.path.realpath(path)
+    if own.startswith(os.path.join(real, "")):
+        return "a link to a folder above, not followed"
+    system = next((s for s in _SYSTEM if os.path.join(real, "").startswith(os.path.join(s, ""))), None)
+    return None if system is None or own.startswith(system) else f"a link to {system}, not followed"
 
 
 def _met(folder: str, seen: set[tuple[int, int]], errors: list[OSError]) -> bool:

@@ -81,6 +81,32 @@ def test_expand_walks_folders_sorted_and_once(tmp_path: Path) -> None:
     assert len(got) <= 6
 
 
+@pytest.mark.parametrize(
+    ("target", "why"),
+    [
+        ("/", "a link to a folder above, not followed"),
+        ("..", "a link to a folder above, not followed"),
+        (".", None),
+        ("../beside", None),
+        ("/proc", "a link to /proc, not followed"),
+        ("/proc/self/task", "a link to /proc, not followed"),
+        ("/dev", "a link to /dev, not followed"),
+    ],
+)
+def test_a_link_does_not_lead_to_all_there_is(tmp_path: Path, target: str, why: str | None) -> None:
+    top, beside = tmp_path / "logs", tmp_path / "beside"
+    for folder in (top / "in", beside):
+        folder.mkdir(parents=True)
+        (folder / "1.jsonl").write_text("{}")
+    link = top / "link"
+    link.symlink_to(target)
+    got = expand([str(top)])
+    assert [i.problem for i in got if i.path == str(link)] == ([why] if why else [])
+    assert len(got) == (2 if target == "../beside" or why else 1)
+    if target in ("..", "../beside"):
+        assert len(expand([str(link)])) > 0, "what is named is read wherever it leads"
+
+
 def test_expand_globs(tmp_path: Path) -> None:
     (tmp_path / "x.jsonl").write_text("{}")
     assert expand([str(tmp_path / "*.jsonl")]) == [Input(str(tmp_path / "x.jsonl"), named=False)]
