@@ -41,6 +41,10 @@ _Futures = dict[Future[bytes | None], int]
 """Which share's each one is."""
 
 
+class NoCrew(Exception):
+    """The system gives no processes, or nothing to talk to them by."""
+
+
 class Killed:
     """What comes of a share whose process was killed. `how`: in words."""
 
@@ -49,14 +53,17 @@ class Killed:
 
 
 class Crew:
-    """A pool of processes, renewed when one of them is killed."""
+    """A pool of processes, renewed when one of them is killed. Raises NoCrew."""
 
     def __init__(self, jobs: int, task: Task) -> None:
         self.jobs, self._task = jobs, task
         forks = FORKS and threading.active_count() == 1
         self._context: Any = multiprocessing.get_context("fork" if forks else "spawn")
         self._forks = forks
-        self._stop = self._context.Event()
+        try:
+            self._stop = self._context.Event()
+        except (ImportError, OSError) as err:
+            raise NoCrew from err
         self._pool: ProcessPoolExecutor | None = None
         self._others = set(multiprocessing.active_children())
         self._processes: set[Any] = set()
@@ -103,19 +110,21 @@ class Crew:
             futures = {}
 
     def _submit(self, shares: Mapping[int, S], futures: _Futures) -> None:
-        """Hand out shares. Raises BrokenProcessPool."""
-        if self._pool is None:
-            self._at = self._context.Array("q", 2 * self.jobs)
-            self._pool = ProcessPoolExecutor(
-                self.jobs, self._context, _begin, (self._task, self._stop, self._at, os.getpid())
-            )
+        """Hand out shares. Raises BrokenProcessPool, NoCrew."""
         seed = os.environ.get(_SEED)
         if not self._forks and seed is None:
             os.environ[_SEED] = "1"
         try:
+            if self._pool is None:
+                self._at = self._context.Array("q", 2 * self.jobs)
+                known = (self._task, self._stop, self._at, os.getpid())
+                self._pool = ProcessPoolExecutor(self.jobs, self._context, _begin, known)
             for number, share in shares.items():
                 futures[self._pool.submit(_work, number, share)] = number
                 self._processes |= set(multiprocessing.active_children()) - self._others
+        except (ImportError, NotImplementedError, OSError) as err:
+            self._processes |= set(multiprocessing.active_children()) - self._others
+            raise NoCrew from err
         finally:
             if seed is None:
                 os.environ.pop(_SEED, None)

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import os
 import stat
-from contextlib import nullcontext
-from typing import Final
+from contextlib import nullcontext, suppress
+from typing import TYPE_CHECKING, Final
 
 from loopscan.engine import Audit
 from loopscan.formats import load
@@ -19,6 +19,9 @@ from loopscan.scan import Inputs, Reading
 from loopscan.settings import Settings
 from loopscan.source import Input
 from loopscan.stop import STOP, on_interrupt
+
+if TYPE_CHECKING:
+    from loopscan.gather import Gathered
 
 ENOUGH: Final = 16 << 20
 """Bytes of all inputs below which one process is done before others would have begun."""
@@ -41,24 +44,26 @@ def read(inputs: Inputs, settings: Settings, prices: PriceBook, engine: Audit) -
     cuts = all_cuts(items, sizes, inputs)
     if STOP.asked or (not cuts and (len(items) < 2 or max(sizes) > MOST * sum(sizes))):
         return None
-    from loopscan.crew import Crew
+    from loopscan.crew import Crew, NoCrew
     from loopscan.gather import Gathered, shares_of
     from loopscan.shares import task
 
     shares = shares_of(items, sizes, cuts, inputs.jobs)
-    found = Gathered(items, sizes, inputs)
-    with (
-        on_interrupt() if inputs.stoppable else nullcontext(),
-        Crew(min(inputs.jobs, len(shares)), task(inputs, settings, prices)) as crew,
-    ):
-        if not found.first(crew, shares):
-            crew.dismiss()
-            return None
-        found.join(crew)
-        found.tie(crew)
-        stopped = STOP.asked
+    found, asked = Gathered(items, sizes, inputs), task(inputs, settings, prices)
+    with on_interrupt() if inputs.stoppable else nullcontext(), suppress(NoCrew):
+        with Crew(min(inputs.jobs, len(shares)), asked) as crew:
+            if not found.first(crew, shares):
+                crew.dismiss()
+                return None
+            found.join(crew)
+            found.tie(crew)
+        return _told(found, inputs, settings, engine)
+    return None
+
+
+def _told(found: Gathered, inputs: Inputs, settings: Settings, engine: Audit) -> Reading:
     reading = Reading(inputs, settings.span, engine)
-    reading.stopped, reading.unread = stopped, found.unread
+    reading.stopped, reading.unread = STOP.asked, found.unread
     found.place(reading, engine)
     return reading
 

@@ -266,6 +266,27 @@ def test_processes_that_do_not_fork(tmp_path: Path) -> None:
     assert found[0] == found[1]
 
 
+@pytest.mark.parametrize(
+    "without",
+    [
+        "import _multiprocessing; del _multiprocessing.SemLock",  # no semaphores, as in some containers
+        "import os; os.fork = lambda: os.close(-1)",  # no further process
+    ],
+)
+def test_where_there_are_no_processes_one_reads(tmp_path: Path, without: str) -> None:
+    for name in "abc":
+        session(tmp_path / f"{name}.jsonl", name, 2)
+    code = f"import sys; {without}\nfrom tests.several import main\nsys.exit(main())"
+    done = [
+        subprocess.run(
+            [sys.executable, *start, "audit", str(tmp_path), "-f", "json", "--jobs", jobs],
+            capture_output=True, check=False, cwd=ROOT,
+        )
+        for start, jobs in ((("-m", "loopscan"), "1"), (("-c", code), "2"))
+    ]  # fmt: skip
+    assert [(d.returncode, d.stdout, d.stderr) for d in done] == 2 * [(0, done[0].stdout, b"")]
+
+
 def test_small_files_are_handed_out_together(tmp_path: Path) -> None:
     items = Inputs([str(native(tmp_path / f"{k}.jsonl", turn("r", 1))) for k in range(600)]).items()
     handed = [s for s in shares_of(items, [1] * 599 + [10_000], {}, 2) if isinstance(s, Files)]
