@@ -17,7 +17,7 @@ from tests.hostile.mutation import documents, dumped, nodes
 from tests.hostile.nasty import DEEP
 from tests.hostile.scanning import SAMPLE_FILES, scanned, shown
 
-INPUTS = 20
+INPUTS = 15
 PLACES = 5
 
 

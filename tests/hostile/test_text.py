@@ -43,9 +43,10 @@ WIDTH = 100
 
 def harmful(text: str) -> set[str]:
     """The characters of a text that no output may hold; told by Unicode's own categories."""
-    bad = {char for char in set(text) - {"\n"} if _acts(char)}
-    marks = "".join("m" if unicodedata.category(c) in ("Mn", "Me") else "." for c in text)
-    return bad | ({"pile of marks"} if "mmmm" in marks else set())
+    used = set(text) - {"\n"}
+    bad = {char for char in used if _acts(char)}
+    marks = "".join(char for char in used if unicodedata.category(char) in ("Mn", "Me"))
+    return bad | ({"pile of marks"} if marks and re.search(f"[{marks}]{{4}}", text) else set())
 
 
 def _acts(char: str) -> bool:
