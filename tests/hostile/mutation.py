@@ -54,10 +54,10 @@ def documents(data: bytes) -> list[Any] | None:
     """The JSON values of a sample, one per line or one in all; None for anything else."""
     try:
         return [json.loads(line) for line in data.splitlines() if line.strip()]
-    except ValueError:
+    except (ValueError, RecursionError):
         try:
             return [json.loads(data)]
-        except ValueError:
+        except (ValueError, RecursionError):
             return None
 
 
