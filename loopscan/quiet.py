@@ -85,7 +85,9 @@ class Quiet(Look, gc=False, kw_only=True):
 
     def pack(self, spill: Spill) -> None:
         """Put the run away until it is seen again; as it is where its content cannot be written."""
-        window = [a for t in range(self.number - self.reach + 1, self.number + 1) if (a := self.ring[t % self.reach])]
+        stood = range(self.number - self.reach + 1, self.number + 1)
+        window = [a for t in stood if (a := self.ring[t % self.reach])]
+        window += [a for a in self.trails.values() if a.turn not in stood]
         numbers = [v for a in window if type(a) is Late for v in (a.ident, a.turn, a.place, a.head, a.tail, a.size)]
         whole = [(a.ident, a.turn, c.name, c.args, c.result) for a in window if type(a) is not Late for c in a.calls]
         try:
@@ -112,12 +114,9 @@ class Quiet(Look, gc=False, kw_only=True):
             found[turn] = Action(ident, (ident,), [Call(name, args, result)], "", args=args, turn=turn)
         self.ring = [None] * self.reach
         for turn in sorted(found):
-            self.ring[turn % self.reach] = self.newest[found[turn].ident] = self.last = found[turn]
-        gone = Action(0, (0,), [], "")  # beyond the window: only its turn is looked at
-        self.trails = {
-            name: found[turn] if turn in found else msgspec.structs.replace(gone, turn=turn)
-            for name, turn in zip(packed.trails, turns, strict=True)
-        }
+            if turn > self.number - self.reach:
+                self.ring[turn % self.reach] = self.newest[found[turn].ident] = self.last = found[turn]
+        self.trails = {name: found[turn] for name, turn in zip(packed.trails, turns, strict=True)}
         sent, output, _, elapsed = packed.part.columns(spill)
         self.sent, self.output, self.elapsed = array("I", sent), array("I", output), array("d", elapsed)
         self.packed = None

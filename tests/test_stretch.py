@@ -113,6 +113,23 @@ def test_a_log_that_changes_behind_the_reader(fault: str, tmp_path: Path) -> Non
     Source.close_all()
 
 
+@pytest.mark.parametrize("after", [5, 19, 25, 60])
+@pytest.mark.parametrize("result", ["not found: 7", {"n": 7}])
+def test_a_tool_that_comes_back_after_the_run_was_put_away(
+    after: int, result: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "_COLD", 4)
+    call = {"tool": "look_up", "args": {"id": 7}, "result": result}
+    turns = [call, *({"tool": "get_page", "args": {"n": n}, "result": f"{n * 7919:x} is it"} for n in range(after))]
+    turns += [call | {"args": {"id": 7, "again": n}} for n in range(3)]
+    lines = [{"run_id": "r", "turn": n, "input_tokens": 9, "output_tokens": 5, **t} for n, t in enumerate(turns, 1)]
+    others = [line | {"run_id": f"other{n}"} for n in range(3) for line in lines]
+    again = [{"run_id": "r", "turn": len(lines) + 1 + n, **call, "error": True} for n in range(2)]
+    where = after + 1
+    path = native(tmp_path / "t.jsonl", *lines[:where], *others, *again, *lines[where:])
+    assert records(path, Settings()) == records(path, SLOW)
+
+
 def test_nasty_values(tmp_path: Path) -> None:
     path = native(tmp_path / "t.jsonl", *[line.encode("utf-8", "surrogatepass") for line in log(Random(1), 300)])
     assert json.dumps(records(path, Settings())) == json.dumps(records(path, SLOW))
