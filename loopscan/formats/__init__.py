@@ -136,10 +136,50 @@ def load(name: str) -> Reader:
     return cast(Reader, import_module(FORMATS[name]))
 
 
+_SPANS: Final = (b"startTime", b"start_time")
+_SIGNS: Final[dict[str, tuple[bytes, ...]]] = {
+    "gemini-cli": (b"projectHash", b"gemini"),
+    "amp": (b"T-",),
+    "atif": (b"schema_version",),
+    "openhands-v0": (b"action", b"observation"),
+    "sweagent": (b"trajectory", b"history"),
+    "tau-bench": (b"traj",),
+    "tau2-bench": (b"simulation", b"termination_reason", b"user_info"),
+    "agentlab": (b"cum_reward",),
+    "codex": (b"payload", b"instructions"),
+    "codex-exec": (b"type",),
+    "copilot-cli": (b"sessionId", b"parentId"),
+    "droid": (b"type",),
+    "kimi": (b"type",),
+    "claude-stream": (b"session_id",),
+    "qwen": (b"sessionId",),
+    "cursor": (b"message",),
+    "aider-analytics": (b"properties",),
+    "phoenix": (b"span_kind",),
+    "otel-console": (b"trace_id",),
+    "openinference": _SPANS,
+    "openllmetry-legacy": _SPANS,
+    "vercel-ai-legacy": _SPANS,
+    "otlp-genai": _SPANS,
+    "litellm": (b"litellm_call_id",),
+    "langsmith": (b"run_type",),
+    "langfuse": (b"traceId", b"trace_id"),
+    "openai-agents": (b"trace",),
+    "mlflow": (b"mlflow.spanType",),
+    "braintrust": (b"root_span_id",),
+    "adk-sessions": (b"app",),
+    "pydantic-ai-messages": (b"kind",),
+}
+"""Parts of keys, one of which every log of lines of the format has: without any its reader need not be loaded."""
+
+
 def detect(head: Head) -> str | None:
     """The name of the first format that claims an input which begins with `head`."""
-    for name, module in FORMATS.items():
-        reader = cast(Reader, sys.modules.get(module) or import_module(module))
-        if reader.sniff(head):
-            return name
+    unlikely = [] if head.document else [n for n, signs in _SIGNS.items() if not any(s in head.raw for s in signs)]
+    for names in (FORMATS.keys() - unlikely, set(unlikely)):  # a key may be written in escapes
+        for name, module in FORMATS.items():
+            if name in names:
+                reader = cast(Reader, sys.modules.get(module) or import_module(module))
+                if reader.sniff(head):
+                    return name
     return None
