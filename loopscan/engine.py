@@ -1,36 +1,31 @@
 """The engine: turns of any format in, run reports out.
 
-`Audit` keeps the open runs, splits sessions at user prompts, and at the end works out what needs the whole scan:
-`auto` caps, `times_normal`, the parents of sub-agents.
+`Audit` keeps the open runs and splits sessions at user prompts; `loopscan.concluded` works out what needs the whole
+scan.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, KeysView
 from dataclasses import dataclass, field
-from statistics import median
 from typing import Final
 
 from loopscan.asleep import Naps
-from loopscan.auto import healthy, resolve, typical
 from loopscan.blob import Blob
-from loopscan.exits import Caps
+from loopscan.concluded import concluded
 from loopscan.formats import Reader, Scan, held_back
 from loopscan.formats._fields import when
 from loopscan.key import Keyer
-from loopscan.kinship import add_children
 from loopscan.late import Source
 from loopscan.model import End, Event, Rows, Turn
 from loopscan.money import PriceBook, Unpriced
 from loopscan.quiet import Quiet, quiet
-from loopscan.report import Report, RunReport, evaluate, finished, iso
+from loopscan.report import Report, RunReport, finished
 from loopscan.row import turn_of
-from loopscan.rules import RULES
 from loopscan.run import Run, new_run
 from loopscan.series import PART
 from loopscan.settings import Settings
 from loopscan.settle import settled
-from loopscan.span import within
 from loopscan.spill import Spill
 from loopscan.stretch import take
 from loopscan.wake import take_rows, woken
@@ -255,17 +250,7 @@ class Audit:
         self.release()
         self.scan.memory.clear()  # nothing more is read
         self.reports += self.close()
-        link_parents(self.reports)
-        add_children(self.reports)
-        self.reports, outside, untimed = within(self.reports, self.settings.span)
-        caps = resolve(self.settings.caps, self.settings.typical, typical(healthy(self.reports)))
-        normal = _normal(self.reports)
-        for report in self.reports:
-            evaluate(report, caps)
-            if normal and report.priced_usd is not None:
-                report.times_normal = round(report.usd / normal, 1)
-        asked = described(self.settings, caps)
-        return Report(self.reports, self.scan.skips, caps, asked, outside=outside, untimed=untimed)
+        return concluded(self.reports, self.scan.skips, self.settings)
 
     def _finished(self) -> Iterator[RunReport]:
         """The reports of the open runs, which are released one by one."""
@@ -288,62 +273,3 @@ def _finished(run: Run) -> RunReport:
     for progress in (run.progress, *run.others):
         progress.tracker.watch = None  # else a cycle
     return report
-
-
-def link_parents(reports: list[RunReport]) -> None:
-    """A sub-agent's parent is the run of the session that was going on when it started."""
-    sessions: dict[tuple[str, str], list[RunReport]] = {}
-    ids = {(r.format, r.run) for r in reports}
-    for report in reports:
-        if report.session is not None and report.run.startswith(f"{report.session}#"):
-            sessions.setdefault((report.format, report.session), []).append(report)
-    for report in reports:
-        parent = (report.format, report.parent or "")
-        if report.parent is None or parent in ids or parent not in sessions:
-            continue
-        started = report.started
-        before = [r for r in sessions[parent] if started is None or r.started is None or r.started <= started]
-        report.parent = (before[-1] if before else sessions[parent][0]).run
-
-
-def _normal(reports: list[RunReport]) -> float | None:
-    """Median picodollars of the done, not stuck runs."""
-    costs = [r.usd for r in reports if r.state == "done" and r.verdict != "stuck" and r.priced_usd is not None]
-    return median(costs) if costs else None
-
-
-def described(settings: Settings, caps: Caps) -> dict[str, object]:
-    """The settings as they go into the report."""
-    auto = [
-        f"{name}_cap"
-        for name, value in (
-            ("turn", settings.caps.turns),
-            ("token", settings.caps.tokens),
-            ("cost", settings.caps.usd),
-            ("time", settings.caps.seconds),
-        )
-        if value == "auto"
-    ]
-    return {
-        "window": settings.window,
-        "copies": settings.copies,
-        "exact": settings.exact,
-        "repeat_limit": settings.repeat_limit or None,
-        **({} if settings.rules == tuple(RULES) else {"rules": list(settings.rules)}),
-        "per": settings.per,
-        "turn_cap": caps.turns,
-        "token_cap": caps.tokens,
-        "cost_cap": None if caps.usd is None else caps.usd / 10**12,
-        "time_cap": caps.seconds,
-        "auto": auto,
-        "auto_from": (settings.typical.source or "scan") if auto else None,
-        "context_window": settings.context_window,
-        "since": iso(settings.span.since),
-        "until": iso(settings.span.until),
-        "advised_window": advised_window(settings, caps),
-    }
-
-
-def advised_window(settings: Settings, caps: Caps) -> int | None:
-    """The largest window of use: a cycle longer than turn cap / copies cannot play `copies` times before the cap."""
-    return None if caps.turns is None else max(settings.copies, caps.turns - caps.turns % settings.copies)

@@ -26,3 +26,19 @@ def add_children(reports: list[RunReport]) -> None:
             parent.children.usd += report.usd
             parent.children.unpriced += report.priced_usd is None
             above = parent
+
+
+def link_parents(reports: list[RunReport]) -> None:
+    """A sub-agent's parent is the run of the session that was going on when it started."""
+    sessions: dict[tuple[str, str], list[RunReport]] = {}
+    ids = {(r.format, r.run) for r in reports}
+    for report in reports:
+        if report.session is not None and report.run.startswith(f"{report.session}#"):
+            sessions.setdefault((report.format, report.session), []).append(report)
+    for report in reports:
+        parent = (report.format, report.parent or "")
+        if report.parent is None or parent in ids or parent not in sessions:
+            continue
+        started = report.started
+        before = [r for r in sessions[parent] if started is None or r.started is None or r.started <= started]
+        report.parent = (before[-1] if before else sessions[parent][0]).run
