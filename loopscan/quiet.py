@@ -35,7 +35,7 @@ _NUMBERS: Final = 6
 
 
 class Packed(msgspec.Struct, gc=False):
-    """A quiet run that was put away: the numbers of its turns, and its window as JSON."""
+    """A quiet run that was put away: the numbers of its turns, its window as MessagePack, the names of its trails."""
 
     part: Part
     window: bytes | int

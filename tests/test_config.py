@@ -128,7 +128,8 @@ def test_environment(tmp_path: Path) -> None:
 
 def test_variables_of_others_are_let_be(tmp_path: Path) -> None:
     """A cluster gives every container the address of a service called loopscan; images carry a version."""
-    values(tmp_path, LOOPSCAN_SERVICE_HOST="10.0.0.1", LOOPSCAN_PORT="tcp://10.0.0.1:80", LOOPSCAN_VERSION="1.2")
+    others = {"LOOPSCAN_SERVICE_HOST": "10.0.0.1", "LOOPSCAN_PORT": "tcp://10.0.0.1:80", "LOOPSCAN_VERSION": "1.2"}
+    assert values(tmp_path, **others) == values(tmp_path)
 
 
 def test_paths_of_a_file_are_meant_from_where_it_lies(tmp_path: Path) -> None:
