@@ -5,7 +5,8 @@ Where it holds the input but no output, the output counts as nothing: a class no
 
 from __future__ import annotations
 
-from typing import Literal
+from functools import lru_cache
+from typing import Final, Literal
 
 import msgspec
 
@@ -14,6 +15,8 @@ from loopscan.model import MISSING, Turn, Usage
 from loopscan.settings import Settings
 
 Source = Literal["recorded", "modelled", "estimated"]
+COUNTED: Final = ("recorded", "modelled")
+"""Where tokens come from that are held against the context window."""
 
 
 class History(msgspec.Struct, gc=False):
@@ -43,7 +46,7 @@ class History(msgspec.Struct, gc=False):
             sent = settings.base + settings.growth * (number - 1)
             self.take(turn, sent)
             return Usage(sent, settings.out if usage.output is None else usage.output), "modelled"
-        if not (turn.model or priced or settings.chars_per_token) or not _has_content(turn):
+        if not (turn.model or priced or settings.chars_per_token) or not has_content(turn):
             return usage, "recorded"
         kind = estimate.family(turn.model, settings.chars_per_token)
         tokens = self._estimated(turn, kind)
@@ -60,5 +63,60 @@ class History(msgspec.Struct, gc=False):
         return self.input + estimate.growth(kind, estimate.written_chars(before), estimate.result_chars(before))
 
 
-def _has_content(turn: Turn) -> bool:
+def has_content(turn: Turn) -> bool:
+    """Whether the log holds any of what a turn said, asked for or got."""
     return turn.text is not None or any(c.args is not None or c.result is not MISSING for c in turn.calls)
+
+
+class Filling(msgspec.Struct, gc=False, frozen=True):
+    """How sends in a row that say nothing of their usage are filled in, in whole numbers.
+
+    `source`: "modelled", "estimated", or "unknown" where they cannot be. The first send takes `base`; each turn adds
+    `growth` tokens to the input of the next, and those of the characters it wrote and got. `output`: tokens of each
+    send beside those of the characters it wrote. Characters are given as (tokens, characters that they stand for).
+    """
+
+    source: str = "unknown"
+    base: int = 0
+    growth: int = 0
+    output: int = 0
+    history: tuple[int, int] = (0, 1)
+    results: tuple[int, int] = (0, 1)
+    written: tuple[int, int] = (0, 1)
+
+    def next_input(self, history: History, sends: int) -> int:
+        """Input tokens of the send behind `sends` others."""
+        if self.source != "estimated":
+            return self.base + self.growth * sends
+        before = history.before
+        if before is None:
+            return 0
+        written, results = estimate.written_chars(before), estimate.result_chars(before)
+        return history.input + self.growth + tokens(written, self.history) + tokens(results, self.results)
+
+    def output_of(self, turn: Turn) -> int:
+        """Output tokens of a send."""
+        return self.output + (tokens(estimate.written_chars(turn), self.written) if self.written[0] else 0)
+
+
+def tokens(characters: int, per: tuple[int, int]) -> int:
+    """Tokens of so many characters."""
+    return -(-characters * per[0] // per[1])
+
+
+def filling(model: str | None, priced: bool, settings: Settings) -> Filling:
+    """How sends of a model are filled in. `priced`: a price is known for it."""
+    if settings.base is not None:
+        return Filling("modelled", settings.base, settings.growth, settings.out)
+    if not (model or priced or settings.chars_per_token):
+        return _UNKNOWN
+    return _estimating(estimate.family(model, settings.chars_per_token))
+
+
+_UNKNOWN: Final = Filling()
+
+
+@lru_cache(maxsize=64)
+def _estimating(kind: estimate.Family) -> Filling:
+    history, results, written = ((f.denominator, f.numerator) for f in (kind.history, kind.results, kind.output))
+    return Filling("estimated", 0, kind.per_turn, 0, history, results, written)

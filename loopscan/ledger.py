@@ -12,41 +12,25 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from loopscan import estimate
-from loopscan.bill import Bill
-from loopscan.cold import Warmth
-from loopscan.fill import History, Source
+from loopscan.charges import Charges, counted
+from loopscan.fill import COUNTED, Filling, History, Source, filling, has_content
 from loopscan.model import Turn, Usage
-from loopscan.money import PRICE_SPAN, Money, PriceBook
-from loopscan.price import Price, Rates, nearest, parts, picodollars
-from loopscan.series import Series, Tally
-from loopscan.settings import Settings
-from loopscan.terms import PLAIN, UNPRICED, Terms, terms_of
+from loopscan.money import PRICE_SPAN, PriceBook
+from loopscan.series import Series
+from loopscan.terms import PLAIN, terms_of
+from loopscan.unsummed import Unsummed
 
 
-class Ledger(msgspec.Struct, gc=False):
+class Ledger(Charges, gc=False):
     """What a run spent so far. `tally`: a few numbers per turn. `close` makes the sums."""
 
-    settings: Settings
-    money: Money = msgspec.field(default_factory=Money)
-    tally: Tally = msgspec.field(default_factory=Tally)
-    _bills: dict[tuple[str | None, int, int], Bill] = {}
-    warmth: Warmth = msgspec.field(default_factory=Warmth)
     history: History = msgspec.field(default_factory=History)
-    model: str | None = None
-    terms: Terms = UNPRICED
     since: float = 0.0
     until: float = 0.0
-    """The present price, and from when until when it holds."""
-    _rates: Rates | None = None
-    _current: Bill | None = None
-    """The rates of the send before, and its bill where that is known."""
-    start: int | None = None
-    """Index in the open part of the first send that took it and is not summed up yet."""
-    reads: int = 0
-    writes: int = 0
-    hours: int = 0
-    classes: int = 0
-    """Cached tokens of those sends, and which classes were recorded: 1 read, 2 written, 4 written for an hour."""
+    """From when until when the present price holds."""
+    plain: Unsummed = msgspec.field(default_factory=Unsummed)
+    """The sends that took the short way and are not summed up yet."""
+    _filling: Filling | None = None
     _series: Series | None = None
 
     def follow(self, other: Ledger) -> None:
@@ -58,9 +42,11 @@ class Ledger(msgspec.Struct, gc=False):
         usage, time = turn.usage, turn.time or 0.0
         if not self.since <= time < self.until or turn.model != self.model:
             self.look_up(turn, prices)
-        if (
-            usage is not None
-            and (sent := usage.input) is not None
+        if usage is None:
+            if not turn.failed and not turn.compacted:
+                return self._fill(turn, elapsed)
+        elif (
+            (sent := usage.input) is not None
             and sent <= self.terms.most
             and (output := usage.output) is not None
             and output <= PLAIN
@@ -71,7 +57,7 @@ class Ledger(msgspec.Struct, gc=False):
             usd = sent * self.terms.input if plain else self.cached(turn, usage, sent)
             if usd is not None:
                 tally, history = self.tally, self.history
-                if self.start is None:
+                if self.plain.source != "recorded":
                     self.begin()
                 tally.input.append(sent)
                 tally.output.append(output)
@@ -83,6 +69,8 @@ class Ledger(msgspec.Struct, gc=False):
 
     def took(self, sent: Sequence[int], output: Sequence[int], elapsed: Iterable[float], last: Turn) -> None:
         """Take some sends in a row that may all take the short way; `last`: the turn of the last one."""
+        if self.plain.source != "recorded":
+            self.begin()
         tally, rate_in, rate_out = self.tally, self.terms.input, self.terms.output
         tally.input.extend(sent)
         tally.output.extend(output)
@@ -96,14 +84,42 @@ class Ledger(msgspec.Struct, gc=False):
         cached = (read or 0) + (write or 0)
         if not terms.cached or cached > sent or hour > (write or 0):
             return None
-        self.classes |= (read is not None) + 2 * (write is not None) + 4 * (usage.cache_write_1h is not None)
+        if self.plain.source != "recorded":
+            self.begin()
+        self.plain.cached(usage)
         short = (write or 0) - hour
-        self.writes += write or 0
-        self.hours += hour
         if read is not None:
-            self.reads += read
             self.warmth.send(turn, (sent - cached, read, short, hour), terms.price, self.money.cold)
         return (sent - cached) * terms.input + (read or 0) * terms.read + short * terms.write + hour * terms.hour
+
+    def filling(self) -> Filling:
+        """How sends that say nothing of their usage are filled in at present."""
+        if self._filling is None:
+            self._filling = filling(self.model, self.terms.price is not None, self.settings)
+        return self._filling
+
+    def _fill(self, turn: Turn, elapsed: float) -> int | None:
+        """Take a turn that says nothing of its usage; `loopscan.stretch` does the same for many."""
+        way, terms, tally = self.filling(), self.terms, self.tally
+        sent, output = way.next_input(self.history, len(tally)), way.output_of(turn)
+        if not 0 <= sent <= terms.most or output > PLAIN or not has_content(turn):
+            return self._pay(turn, elapsed)
+        if self.plain.source != way.source:
+            self.begin(way.source)
+        tally.input.append(sent)
+        tally.output.append(output)
+        tally.usd.append(sent * terms.input + output * terms.output)
+        tally.elapsed.append(elapsed)
+        self.remember(turn, sent)
+        return sent if way.source in COUNTED else None
+
+    def remember(self, last: Turn, sent: int) -> None:
+        """Remember the last of the sends that took the short way, and its input."""
+        source, history = self.plain.source, self.history
+        if source != "unknown":
+            history.before, history.input = last, sent
+            if source != "estimated":
+                history.measured = True
 
     def look_up(self, turn: Turn, prices: PriceBook) -> None:
         """The price of this send, and for how long it holds."""
@@ -113,34 +129,41 @@ class Ledger(msgspec.Struct, gc=False):
         self.until = self.since + PRICE_SPAN
         if terms is not self.terms or turn.model != self.model:
             self._sum_up()
-            self.terms, self.model, self._current = terms, turn.model, None
+            self.terms, self.model, self.current, self._filling = terms, turn.model, None, None
 
-    def begin(self) -> None:
-        """Start to take the short way."""
-        price = self.terms.price
-        self.start, self._rates, self._current = len(self.tally.input), price, None
+    def begin(self, source: str = "recorded") -> None:
+        """Start to take sends of this source the short way."""
+        self._sum_up()
+        self.plain.begin(source, len(self.tally.input))
+        price = self.rates = None if source == "unknown" else self.terms.price
+        self.current = None
         self.tally.charge(None if price is None else price.output)
+        if source == "estimated" and self.history.before is None:
+            self.history.measured = False
 
     def _sum_up(self) -> None:
         """Bring the sums up to the sends that took the short way."""
-        start, price = self.start, self.terms.price
-        if start is None:
+        plain, money = self.plain, self.money
+        source, price, spent = plain.source, self.terms.price, money.spent
+        if not source:
             return
-        self.start = None
-        tally, spent = self.tally, self.money.spent
+        plain.source = ""
+        tally, start = self.tally, plain.start
         count = len(tally.input) - start
-        sent, output = sum(tally.input[start:]), sum(tally.output[start:])
+        sent, output, usd = sum(tally.input[start:]), sum(tally.output[start:]), sum(tally.usd[start:])
         spent.sends += count
-        known, read, write, hour = self.classes, self.reads, self.writes, self.hours
-        spent.add(
-            Usage(sent, output, read if known & 1 else None, write if known & 2 else None, hour if known & 4 else None)
-        )
-        self.classes = self.reads = self.writes = self.hours = 0
-        _count(spent.usage_sources, "recorded", count)
-        bill = self._bill(price, price)
-        bill.add((sent - read - write, read, write - hour, hour), output, sum(tally.usd[start:]), count)
+        if source == "estimated":
+            money.guessed.add(sent, output, 0 if self.history.measured else count)
+        elif source != "unknown":
+            spent.add(plain.usage(sent, output))
+        if source != "recorded":
+            money.guessed.usd += usd
+        if source != "unknown":
+            counted(spent.usage_sources, source, count)
+        bill = self.bill(price, price)
+        bill.add(plain.parts(sent), output, usd, count)
         if price is not None:
-            _count(spent.prices, price.source, count)
+            counted(spent.prices, price.source, count)
         else:
             spent.unpriced += count
             bill.unpriced += count
@@ -172,7 +195,7 @@ class Ledger(msgspec.Struct, gc=False):
             spent.add(usage)
         else:
             usage, source = self._completed(turn)
-        usd = self._charge(turn, usage, source)
+        usd = self.charge(turn, usage, source)
         self.tally.push(usage.input or 0, usage.output or 0, usd, elapsed, True)
         return None if source == "estimated" else usage.input
 
@@ -185,74 +208,6 @@ class Ledger(msgspec.Struct, gc=False):
             return usage, source
         recorded = turn.usage or Usage()
         spent.add(recorded)
-        guessed.input += (usage.input or 0) - (recorded.input or 0)
-        guessed.output += (usage.output or 0) - (recorded.output or 0)
-        guessed.baseless += not self.history.measured
+        more = (usage.input or 0) - (recorded.input or 0), (usage.output or 0) - (recorded.output or 0)
+        guessed.add(*more, not self.history.measured)
         return usage, source
-
-    def _charge(self, turn: Turn, usage: Usage, source: Source) -> int:
-        """Picodollars of a send."""
-        money, price, output = self.money, self.terms.price, usage.output or 0
-        by_class = parts(usage.input, usage.cache_read, usage.cache_write, usage.cache_write_1h)
-        known = usage.input is not None or usage.output is not None
-        rates: Rates | None = price if known else None
-        if price is not None and known and price.tiers and sum(by_class) > price.tiers[0].above:
-            rates = price.at(sum(by_class))
-        if rates is not self._rates or self._current is None:
-            self._rates, self._current = rates, self._bill(price, rates)
-            self.tally.charge(None if rates is None else rates.output)
-        bill = self._current
-        stated = _stated(usage, known)
-        if known or stated is not None:
-            _count(money.spent.usage_sources, source)
-        usd = 0
-        if rates is not None and price is not None:
-            usd, label = rates.cost_of(by_class, output), price.source
-            if stated is not None:
-                money.checked.add(stated, usd)
-                if self.settings.cost == "recorded":
-                    usd, label = stated, "recorded"
-            _count(money.spent.prices, label)
-        elif stated is not None:
-            usd = stated
-            money.checked.add(stated, None)
-            _count(money.spent.prices, "recorded")
-        else:
-            money.spent.unpriced += 1
-            bill.unpriced += 1
-        bill.add(by_class, output, usd)
-        if source != "recorded":
-            money.guessed.usd += usd
-        elif known:
-            self._look(turn, usage, by_class, rates)
-        return usd
-
-    def _look(self, turn: Turn, usage: Usage, by_class: tuple[int, int, int, int], rates: Rates | None) -> None:
-        """See whether the cache was warm, and whether the recorded output can be true."""
-        if usage.cache_read is not None:
-            self.warmth.send(turn, by_class, rates, self.money.cold)
-        chars, output, guessed = turn.written, usage.output, self.money.guessed
-        if chars and output is not None and estimate.is_placeholder(output, chars):
-            more = estimate.output(estimate.family(turn.model), chars) - output
-            guessed.placeholders += 1
-            guessed.more_output += more
-            guessed.more_usd += 0 if rates is None else nearest(more * rates.output)
-
-    def _bill(self, price: Price | None, rates: Rates | None) -> Bill:
-        key = (self.model, id(price), id(rates))
-        bill = self._bills.get(key)
-        if bill is None:
-            bill = self._bills[key] = Bill(self.model, price, rates)
-            self.money.bills.append(bill)
-        return bill
-
-
-def _count(counts: dict[str, int], name: str, more: int = 1) -> None:
-    counts[name] = counts.get(name, 0) + more
-
-
-def _stated(usage: Usage, known: bool) -> int | None:
-    """Picodollars that the log states for a send. Many tools write 0 for "not known": beside tokens it says nothing."""
-    if usage.usd is None or (not usage.usd and known and (usage.input or usage.output)):
-        return None
-    return picodollars(usage.usd)

@@ -121,6 +121,12 @@ class Guessed(msgspec.Struct, gc=False):
     more_output: int = 0
     more_usd: int = 0
 
+    def add(self, sent: int, output: int, sends: int) -> None:
+        """Add the estimated tokens of a send, or of some; `sends`: how many of them are baseless."""
+        self.input += sent
+        self.output += output
+        self.baseless += sends
+
 
 class Money(msgspec.Struct, gc=False):
     """The money of a run."""

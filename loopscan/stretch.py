@@ -1,8 +1,8 @@
 """Turns of one run in a row: the usual ones for the least that a turn can cost, the others one by one.
 
 A usual turn makes one call that was not made before in the window, of a tool whose last result was another, and gets
-a result; its usage is input and output tokens under the price of the send before; and nothing that went before is still
-to be judged. Such a turn can neither fire a rule nor end an episode: it is only noted.
+a result; its usage is input and output tokens under the price of the send before, or not recorded at all; and nothing
+that went before is still to be judged. Such a turn can neither fire a rule nor end an episode: it is only noted.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ import orjson
 
 from loopscan.decode import canonical
 from loopscan.detector import STALE
-from loopscan.estimate import PLACEHOLDER_RATIO
+from loopscan.estimate import PLACEHOLDER_RATIO, result_chars, written_chars
+from loopscan.fill import COUNTED
 from loopscan.key import Action
 from loopscan.model import MISSING, Call
 from loopscan.rules import tools
@@ -61,29 +62,39 @@ def _usual(run: Run, turns: list[Turn], at: int) -> int:
     ring, newest, reach, trails, kinds = detector.ring, detector.newest, detector.reach, watch.trails, tools.KINDS
     since, until, terms = ledger.since, ledger.until, ledger.terms
     most, rate_in, rate_out = terms.most, terms.input, terms.output
-    if run.full is None and run.limit is not None and run.limit <= most:
+    bare, source, grown = turns[at].usage is None, "recorded", 0
+    if bare:
+        way = ledger.filling()
+        source, sent, fixed, step = way.source, way.next_input(ledger.history, len(tally)), way.output, way.growth
+        (out_n, out_d), (own_n, own_d), (got_n, got_d) = way.written, way.history, way.results
+    if run.full is None and run.limit is not None and run.limit <= most and source in COUNTED:
         most = run.limit - 1
     session, parent, labels, special = run.session, run.parent, run.labels, keyer.special
     number, started, ended, gap = run.turns, run.started, run.ended, run.gap
     add_in, add_out, add_usd, add_time = tally.input.append, tally.output.append, tally.usd.append, tally.elapsed.append
-    begun = ledger.start is not None
+    begun = False
     action: Action | None = None
     done: Turn | None = None
     for turn in turns[at:] if at else turns:
         calls, usage, time = turn.calls, turn.usage, turn.time
-        if len(calls) != 1 or usage is None or turn.model != model:
+        if len(calls) != 1 or (usage is None) is not bare or turn.model != model:
             break
-        sent, output, call = usage.input, usage.output, calls[0]
+        call = calls[0]
         name, args = call.name, call.args
+        if usage is not None:
+            if usage.input is None or usage.output is None:
+                break
+            sent, output = usage.input, usage.output
+            if (
+                sent > most
+                or output > PLAIN
+                or usage.usd is not None
+                or (turn.written and output * PLACEHOLDER_RATIO < turn.written)
+            ):
+                break
         if (
-            sent is None
-            or sent > most
-            or output is None
-            or output > PLAIN
-            or usage.usd is not None
-            or not since <= (time or 0.0) < until
-            or (turn.written and output * PLACEHOLDER_RATIO < turn.written)
-            or (turn.window is not None and sent >= turn.window)
+            not since <= (time or 0.0) < until
+            or (turn.window is not None and (bare or sent >= turn.window))
             or turn.failed
             or turn.compacted
             or (session is None and turn.session is not None)
@@ -117,7 +128,16 @@ def _usual(run: Run, turns: list[Turn], at: int) -> int:
                 quiet = what or (type(args) is dict and ASKED.isdisjoint(args))
                 if not (quiet and unlike(earlier, call)) and may_be_alike(earlier, call):
                     break
-        if usage.cache_read is usage.cache_write is usage.cache_write_1h is None:
+        if usage is None:
+            written, result = turn.written, call.result
+            if written is None:
+                written = written_chars(turn)
+            chars = len(result) if type(result) is str else result_chars(turn)
+            sent, output = sent + grown, fixed - (-written * out_n // out_d)
+            if not 0 <= sent <= most or output > PLAIN:
+                break
+            usd, grown = sent * rate_in, step - (-written * own_n // own_d) - (-chars * got_n // got_d)
+        elif usage.cache_read is usage.cache_write is usage.cache_write_1h is None:
             usd = sent * rate_in
         elif (paid := ledger.cached(turn, usage, sent)) is not None:
             usd = paid
@@ -140,7 +160,8 @@ def _usual(run: Run, turns: list[Turn], at: int) -> int:
             if not ended or time > ended:
                 ended = time
         if not begun:
-            ledger.begin()
+            if ledger.plain.source != source:
+                ledger.begin(source)
             begun = True
         add_in(sent)
         add_out(output)
@@ -162,8 +183,7 @@ def _usual(run: Run, turns: list[Turn], at: int) -> int:
     run.turns = tracker.turn = detector.turn = watch.turn = action.turn
     run.started, run.ended, run.gap, run.state, run.last = started, ended, gap, None, USUAL
     detector.last = action
-    history = ledger.history
-    history.before, history.input, history.measured = done, tally.input[-1], True
+    ledger.remember(done, tally.input[-1])
     if len(newest) > STALE * reach:
         detector.forget()
     return at

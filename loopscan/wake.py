@@ -35,7 +35,6 @@ def woken(state: Quiet, format_name: str, keyer: Keyer, settings: Settings, pric
     run.turns = tracker.turn = detector.turn = watch.turn = state.number
     run.started, run.ended, run.gap, run.last = state.started, state.ended, state.gap, USUAL
     detector.ring, detector.newest, detector.last, watch.trails = state.ring, state.newest, state.last, state.trails
-    ledger.begin()
     ledger.took(state.sent.tolist(), state.output.tolist(), state.elapsed, state.last)
     if not run.turns % PART:
         ledger.pack()
@@ -73,8 +72,6 @@ def _usual(run: Run, rows: list[Row], at: int, source: Source | None) -> int:
     if not waits:
         return at
     taken = rows[at : at + len(waits)]
-    if ledger.start is None:
-        ledger.begin()
     ledger.took([r.sent for r in taken], [r.output for r in taken], waits, look.last)
     run.turns = tracker.turn = detector.turn = watch.turn = look.number
     run.started, run.ended, run.gap, run.state, run.last = look.started, look.ended, look.gap, None, USUAL

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from loopscan.bill import total
 from loopscan.ledger import Ledger
-from loopscan.model import Turn, Usage
+from loopscan.model import MISSING, Call, Turn, Usage
 from loopscan.money import closing_call
 from loopscan.price import Price, Tier
 from loopscan.settings import Settings
@@ -43,36 +44,58 @@ USAGE = st.builds(
     st.sampled_from([None, None, 20]),
     st.sampled_from([None, None, None, 0.5]),
 )
+CALLS = st.lists(
+    st.builds(
+        Call, st.sampled_from(["a", "look_up"]), st.sampled_from([None, {"id": 1}, "{}"]),
+        st.sampled_from([MISSING, None, "", "found", "x" * 3000, {"n": 1}, [1]]),
+    ),
+    max_size=2,
+)  # fmt: skip
 TURNS = st.lists(
     st.builds(
         Turn,
         st.just("r"),
+        CALLS,
         text=st.sampled_from(["", "some words", None]),
         failed=st.sampled_from([False, False, False, True]),
         usage=st.none() | USAGE,
         model=st.sampled_from(["cheap", "cheap", "tiered", "unknown", None]),
         time=st.sampled_from([None, 3600.0, 3700.0, 90_000.0]),
-        written=st.sampled_from([None, 40, 4000]),
+        written=st.sampled_from([None, None, 0, 40, 4000, 10**12]),
+        compacted=st.sampled_from([False, False, False, False, True]),
     ),
     max_size=30,
 )
 
 
-def paid(turns: list[Turn], slow: bool) -> Ledger:
-    ledger = Ledger(Settings())
+SETTINGS = st.sampled_from(
+    [
+        Settings(),
+        Settings(base=100, growth=30, out=9),
+        Settings(base=400, growth=0),
+        Settings(chars_per_token=Fraction(10, 3)),
+        Settings(cost="recorded"),
+    ]
+)
+
+
+def paid(turns: list[Turn], slow: bool, settings: Settings) -> tuple[Ledger, list[int | None]]:
+    """The ledger of a run, and what each send counts against the context window."""
+    ledger, counted = Ledger(settings), []
     for number, turn in enumerate(turns):
         if slow:
             ledger.look_up(turn, Book())
-            ledger._pay(turn, float(number))
+            counted.append(ledger._pay(turn, float(number)))
         else:
-            ledger.pay(turn, Book(), float(number))
+            counted.append(ledger.pay(turn, Book(), float(number)))
     ledger.close()
-    return ledger
+    return ledger, counted
 
 
-@given(TURNS)
-def test_both_ways_come_to_the_same(turns: list[Turn]) -> None:
-    quick, slow = paid(turns, slow=False), paid(turns, slow=True)
+@given(TURNS, SETTINGS)
+def test_both_ways_come_to_the_same(turns: list[Turn], settings: Settings) -> None:
+    (quick, counted), (slow, expected) = paid(turns, False, settings), paid(turns, True, settings)
+    assert counted == expected
     for name in ("input", "output", "usd", "elapsed", "unpaid"):
         assert getattr(quick.close(), name) == getattr(slow.close(), name)
     assert total(quick.money.bills) == total(slow.money.bills)
@@ -84,7 +107,7 @@ def test_both_ways_come_to_the_same(turns: list[Turn]) -> None:
 
 @given(TURNS)
 def test_sums_agree_with_the_turns(turns: list[Turn]) -> None:
-    ledger = paid(turns, slow=False)
+    ledger, _ = paid(turns, False, Settings())
     series, line = ledger.close(), total(ledger.money.bills)
     assert len(series) == len(turns)
     assert (series.usd[-1] if turns else 0) == line.usd

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import gzip
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
+from fractions import Fraction
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -85,6 +87,54 @@ def test_random_worlds(seed: int, how: str, tmp_path: Path, monkeypatch: pytest.
     packed.parent.mkdir()
     packed.write_bytes(gzip.compress(path.read_bytes()))
     assert [r | {"source": ""} for r in records(packed, Settings())] == [r | {"source": ""} for r in slow]
+
+
+FILLED = (
+    Settings(),
+    Settings(base=2000, growth=700, out=60),
+    Settings(chars_per_token=Fraction(10, 3)),
+    Settings(context_window=1500),
+    Settings(base=100, growth=90, context_window=1500),
+)
+
+
+@pytest.mark.parametrize("settings", FILLED, ids=["", "modelled", "as told", "window", "modelled window"])
+@pytest.mark.parametrize("seed", range(4))
+def test_turns_without_usage(seed: int, settings: Settings, tmp_path: Path) -> None:
+    """Some of them between others that have it, some runs of nothing else; a run without a model has no estimate."""
+    chance = Random(seed)
+    lines = [some_turn(chance, turn, 5) for turn in range(1, 500)]
+    for line in lines:
+        if line["run_id"] != "r0" or chance.random() < 0.5:
+            line |= {"input_tokens": None, "output_tokens": None}
+        line |= {"model": None, "ts": None} if line["run_id"] == "r1" else {}
+    lines.sort(key=lambda line: line["run_id"])
+    path = native(tmp_path / "t.jsonl", *lines)
+    assert records(path, settings) == records(path, replace(settings, watched=SLOW.watched))
+
+
+def chat(chance: Random, number: int) -> dict[str, Any]:
+    """A run of messages of a small world."""
+    messages: list[dict[str, Any]] = [{"role": "user", "content": "help"}]
+    for turn in range(chance.randrange(1, 60)):
+        line = some_turn(chance, turn)
+        args = json.dumps(line["args"]) if chance.random() < 0.95 else "not { JSON"
+        asked = {"id": f"c{turn}", "type": "function", "function": {"name": line["tool"], "arguments": args}}
+        words = chance.choice((None, None, None, "I look it up."))
+        messages.append({"role": "assistant", "content": words, "tool_calls": [asked] if line["tool"] else None})
+        result = line.get("result", "")
+        if chance.random() < 0.95:
+            result = result if isinstance(result, str) else json.dumps(result)
+            messages.append({"role": "tool", "tool_call_id": f"c{turn}", "content": result * chance.choice((1, 1, 9))})
+    run: dict[str, Any] = {"id": f"run{number}", "model": chance.choice(("gpt-5", "claude-opus-4-6", "own", None))}
+    return run | {"messages": messages} | chance.choice(({}, {"metadata": {"team": "a"}}, {"created": 1_764_000_000}))
+
+
+@pytest.mark.parametrize("settings", FILLED, ids=["", "modelled", "as told", "window", "modelled window"])
+def test_messages(settings: Settings, tmp_path: Path) -> None:
+    chance = Random(7)
+    path = native(tmp_path / "t.jsonl", *[chat(chance, number) for number in range(120)])
+    assert records(path, settings) == records(path, replace(settings, watched=SLOW.watched))
 
 
 @pytest.mark.parametrize("fault", ["gone", "cut", "another", "rotated"])
