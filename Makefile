@@ -8,6 +8,7 @@ $(STAMP): pyproject.toml
 	python3 -m venv $(VENV)
 	$(PY) -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
 	$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[all]' --group dev
+	$(PY) -m compileall -q loopscan # as pip does with what it copies: else each start may compile anew
 	touch $@
 
 demo: $(STAMP)

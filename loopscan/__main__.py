@@ -14,9 +14,14 @@ def main() -> None:
         with suppress(OSError):  # else said by the long way
             print(f"loopscan {__version__}", flush=True)
             return
-    from loopscan.cli import run
+    from loopscan.garbage import leave, seldom_collected
 
-    sys.exit(run())
+    with seldom_collected():
+        from loopscan.cli import run
+
+        code = run()
+    leave()
+    sys.exit(code)
 
 
 if __name__ == "__main__":

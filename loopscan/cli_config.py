@@ -6,6 +6,7 @@ One table serves flags, environment and file: the options of the commands themse
 from __future__ import annotations
 
 import os
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,8 +16,6 @@ from loopscan.config import PREFIX, Config, Entry, Value, load
 from loopscan.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from loopscan.cli_given import Given
 
 OWN: Final = "config"
@@ -25,11 +24,10 @@ OWN: Final = "config"
 
 def apply(context: typer.Context) -> Config:
     """Make the configuration the defaults of every command under `context`. Raises UsageError."""
-    options = dict(_options(context))
-    config = load(options, _here(), os.environ)
+    config = load(_options, _here(), os.environ)
     defaults: dict[str, dict[str, Any]] = {}
     for key, entry in config.entries.items():
-        for command, parameter, value in _accepted(context, options[key], key, entry):
+        for command, parameter, value in _accepted(context, _options()[key], key, entry):
             defaults.setdefault(command, {})[parameter.name] = value
     context.default_map = defaults
     context.obj = config
@@ -43,18 +41,23 @@ def _here() -> Path | None:
         return None
 
 
-def _options(context: typer.Context) -> Iterator[tuple[str, list[tuple[str, Any]]]]:
+@cache
+def _options() -> dict[str, list[tuple[str, Any]]]:
     """Key -> the commands that have such an option, and the option."""
     found: dict[str, list[tuple[str, Any]]] = {}
-    for command, body in _commands(context).items():
+    for command, body in _commands().items():
         for parameter in body.params:
             if parameter.param_type_name == "option":
                 found.setdefault(_key(parameter), []).append((command, parameter))
-    yield from found.items()
+    return found
 
 
-def _commands(context: typer.Context) -> dict[str, Any]:
-    commands: dict[str, Any] = context.command.commands  # type: ignore[attr-defined]
+@cache
+def _commands() -> dict[str, Any]:
+    """All commands that are configured, not only the one that was asked for."""
+    from loopscan.cli import app
+
+    commands: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
     return {name: body for name, body in commands.items() if name != OWN}
 
 
@@ -141,7 +144,7 @@ def _effective(context: typer.Context, config: Config) -> dict[str, tuple[Any, s
     found: dict[str, tuple[Any, str]] = {}
     root = context.parent
     assert root is not None
-    for name, body in sorted(_commands(root).items(), key=lambda item: item[0] != "audit"):  # type: ignore[arg-type]
+    for name, body in sorted(_commands().items(), key=lambda item: item[0] != "audit"):
         flags = list(context.args) if name == "audit" else []
         with body.make_context(name, flags, parent=root) as inner:
             for parameter in body.params:

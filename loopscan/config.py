@@ -6,7 +6,7 @@ is for the options to say; here it is text, a list of texts, or true and false, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from pathlib import Path
@@ -42,10 +42,17 @@ class Config:
     file: Path | None = None
 
 
-def load(names: Iterable[str], folder: Path | None, environ: Mapping[str, str]) -> Config:
-    """The configuration that holds in a folder. Raises UsageError for a key that is none of `names`."""
-    known, config = list(names), Config()
+def load(names: Callable[[], Iterable[str]], folder: Path | None, environ: Mapping[str, str]) -> Config:
+    """The configuration that holds in a folder. Raises UsageError for a key that is none of `names`.
+
+    These are asked for only where something is configured.
+    """
+    config = Config()
     found = None if folder is None else nearest(folder)
+    variables = [(name, text) for name, text in environ.items() if name.startswith(PREFIX) and text]
+    if found is None and not variables:
+        return config
+    known = list(names())
     if found is not None:
         config.file, table = found
         origin = str(config.file)
@@ -57,9 +64,7 @@ def load(names: Iterable[str], folder: Path | None, environ: Mapping[str, str]) 
                 config.entries[name] = Entry(_value(origin, key, value), origin, config.file.parent)
             else:
                 raise UsageError(unknown(origin, key, [*known, "tools"]))
-    for variable, text in environ.items():
-        if not variable.startswith(PREFIX) or not text:
-            continue
+    for variable, text in variables:
         name = variable.removeprefix(PREFIX).lower()
         if name in known:
             config.entries[name] = Entry(text, variable)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import replace
-from hashlib import sha256
 from typing import TYPE_CHECKING, Final
 
 from loopscan.decode import canonical
@@ -27,6 +26,8 @@ _SPLIT: Final = re.compile(r"#\d+$")
 
 def hashed(value: JSON) -> str:
     """A value as `h:` and ten hex digits; equal values have equal hashes."""
+    from hashlib import sha256  # seldom needed, slow to load
+
     return f"h:{sha256(canonical(value)).hexdigest()[:_DIGITS]}"
 
 

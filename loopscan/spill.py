@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from typing import BinaryIO, Final, cast
 
 ROOM: Final = 12 << 20
@@ -27,6 +26,8 @@ class Spill:
             self._room -= len(data)
             return data
         if self._file is None:
+            import tempfile  # seldom needed, slow to load
+
             self._file = cast(BinaryIO, tempfile.TemporaryFile(prefix="loopscan-"))  # noqa: SIM115 - lives as long as self
         self._file.seek(self._end)
         self._file.write(data)

@@ -65,7 +65,7 @@ def test_maps_and_tools(tmp_path: Path) -> None:
         '[tool.loopscan.tools.get_build]\npoll = true\nignore = ["result.at"]\n'
         "[tool.loopscan.tools.deploy]\nmutates = true\nunordered = false\n"
     )
-    config = load(NAMES, tmp_path, {})
+    config = load(lambda: NAMES, tmp_path, {})
     assert config.entries["map"].value == ["name=tool.function", "args=tool.params"]
     assert config.tools == {
         "get_build": ToolSettings(ignore=("result.at",), poll=True),
@@ -150,14 +150,14 @@ def test_a_value_holds_for_the_commands_that_take_it(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_is_gone(tmp_path: Path) -> None:
-    assert load(NAMES, None, {}).entries == {}
+    assert load(lambda: NAMES, None, {}).entries == {}
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 def test_a_file_that_may_not_be_read(tmp_path: Path) -> None:
     (tmp_path / "loopscan.toml").touch(0o000)
     with pytest.raises(UsageError, match="cannot be read"):
-        load(NAMES, tmp_path, {})
+        load(lambda: NAMES, tmp_path, {})
 
 
 def test_unknown_flags_of_config() -> None:

@@ -137,22 +137,33 @@ def load(name: str) -> Reader:
 
 
 _SPANS: Final = (b"startTime", b"start_time")
+_DATABASE: Final = b"SQLite format 3"
 _SIGNS: Final[dict[str, tuple[bytes, ...]]] = {
+    "opencode": (_DATABASE, b"sessionID", b'"directory"', b'"info"'),
+    "goose": (_DATABASE, b"working_dir", b"toolCall", b"toolResult"),
     "gemini-cli": (b"projectHash", b"gemini"),
     "amp": (b"T-",),
     "atif": (b"schema_version",),
+    "inspect": (b"PK\x03\x04", b'"eval"'),
     "openhands-v0": (b"action", b"observation"),
-    "sweagent": (b"trajectory", b"history"),
+    "openhands-sdk": (b'"kind"', b"execution_status"),
+    "sweagent": (b'"trajectory"', b'"history"'),
+    "mini-swe-agent": (b"trajectory_format", b"mini_version", b"SUBMIT_FINAL_OUTPUT", b"MINI_SWE_AGENT_FINAL_OUTPUT"),
     "tau-bench": (b"traj",),
     "tau2-bench": (b"simulation", b"termination_reason", b"user_info"),
+    "magentic-who-and-when": (b'"history"',),
     "agentlab": (b"cum_reward",),
-    "codex": (b"payload", b"instructions"),
-    "codex-exec": (b"type",),
-    "copilot-cli": (b"sessionId", b"parentId"),
-    "droid": (b"type",),
-    "kimi": (b"type",),
+    "cline": (b'"say"', b'"ask"', b'"role"', b"sessionId"),
+    "codex": (b'"payload"', b'"instructions"'),
+    "codex-exec": (b"thread.started", b"item."),
+    "copilot-cli": (b"session.start", b"parentId"),
+    "pi": (b'"session"', b"toolResult", b"toolCall"),
+    "openclaw": (_DATABASE, b'"session"', b"toolResult", b"toolCall"),
+    "droid": (b"session_start", b"todo_state", b'"message"'),
+    "kimi": (b"protocol_version", b"append_loop_event", b"turn.prompt"),
     "claude-stream": (b"session_id",),
-    "qwen": (b"sessionId",),
+    "qwen": (b'"parts"', b"systemPayload", b"toolCallResult"),
+    "claude-code": (b"uuid", b"messageId", b"leafUuid", b"sessionId"),
     "cursor": (b"message",),
     "aider-analytics": (b"properties",),
     "phoenix": (b"span_kind",),
@@ -167,10 +178,16 @@ _SIGNS: Final[dict[str, tuple[bytes, ...]]] = {
     "openai-agents": (b"trace",),
     "mlflow": (b"mlflow.spanType",),
     "braintrust": (b"root_span_id",),
+    "autogen": (b'"source"', b"llm_context", b"agent_states", b"agent_id"),
     "adk-sessions": (b"app",),
     "pydantic-ai-messages": (b"kind",),
+    "langchain-messages": (b'"type"',),
+    "anthropic-messages": (b"tool_use", b"tool_result", b"thinking", b"message"),
+    "openai-responses": (b"type", b"response", b'output"', b"output\\"),
+    "openai-messages": (b"role", b"request", b"messages", b"choices"),
+    "messages": (b'"role"', b'"from"', b"class_"),
 }
-"""Parts of keys, one of which every log of lines of the format has: without any its reader need not be loaded."""
+"""Parts of every log of lines of a format, one of them at least: without any its reader need not be loaded."""
 
 
 def detect(head: Head) -> str | None:

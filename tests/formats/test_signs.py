@@ -1,39 +1,36 @@
-"""Which readers are loaded to tell a format: signs leave out those that could not have claimed it."""
+"""A reader is loaded to tell a format only where the log shows a sign of it: every log that it claims must."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
+from io import BytesIO
 from pathlib import Path
 
 import pytest
 
-from loopscan.blob import Blob
-from loopscan.formats import FORMATS, detect, load
-from tests.conftest import ROOT, SAMPLES, SHARED
+from loopscan.blob import Blob, Head
+from loopscan.formats import _SIGNS, FORMATS, detect, load
+from tests.formats.test_contract import REAL_FILES, SAMPLE_FILES, is_text, name_of
 
-LOGS = [p for folder in (SAMPLES, SHARED / "traces") for p in sorted(folder.rglob("*")) if p.is_file()]
-
-
-@pytest.mark.parametrize("path", LOGS, ids=lambda p: f"{p.parent.name}-{p.name}")
-def test_the_signs_leave_out_no_format(path: Path) -> None:
-    with Blob(str(path), path) as blob:
-        assert detect(blob.head) == next((n for n in FORMATS if load(n).sniff(blob.head)), None)
+_LINES = 20
 
 
-def test_a_key_in_escapes_is_told_all_the_same(tmp_path: Path) -> None:
-    (log,) = (SAMPLES / "langsmith").glob("*.jsonl")
-    odd = tmp_path / "odd.jsonl"
-    odd.write_bytes(log.read_bytes().replace(b'"run_type"', b'"run\\u005ftype"'))
-    with Blob(str(odd), odd) as blob:
-        assert b"run_type" not in blob.head.raw
-        assert detect(blob.head) == "langsmith"
+def heads(path: Path) -> list[Head]:
+    """What a file, each of its first lines, and the file without them begin with."""
+    raw = path.read_bytes()
+    lines = raw.splitlines(keepends=True) if is_text(path) else []
+    parts = [part for i in range(min(len(lines), _LINES)) for part in (lines[i], b"".join(lines[i : i + _LINES]))]
+    return [Blob(path.name, stream=BytesIO(part)).head for part in (raw, *parts)]
 
 
-def test_a_reader_without_a_sign_in_the_log_is_not_loaded() -> None:
-    code = (
-        "import sys, loopscan; loopscan.audit('sample_traces/loopscan/done.jsonl');"
-        "print([m for m in sys.modules if m in ('loopscan.formats.litellm', 'loopscan.formats._otel_files')])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
-    assert done.stdout.strip() == "[]"
+@pytest.mark.parametrize("path", SAMPLE_FILES + REAL_FILES, ids=name_of)
+def test_what_a_reader_claims_shows_a_sign_of_it(path: Path) -> None:
+    for head in heads(path):
+        claims = [name for name in FORMATS if load(name).sniff(head)]
+        signs = {name: any(sign in head.raw for sign in _SIGNS.get(name, (b"",))) for name in claims}
+        assert head.document or all(signs.values()), f"{signs} of {head.raw[:200]!r}"
+        assert detect(head) == next(iter(claims), None)
+
+
+def test_a_native_log_needs_one_reader() -> None:
+    line = b'{"run_id":"r","turn":1,"ts":1,"name":"t","args":{"q":"x"},"result":"ok","input_tokens":9,"model":"m"}\n'
+    assert [name for name, signs in _SIGNS.items() if any(sign in line for sign in signs)] == []
