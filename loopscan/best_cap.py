@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
 
@@ -45,7 +45,7 @@ def best_caps(found: Replay, share: Fraction) -> list[BestCap]:
 
 
 def _best(found: Replay, name: str, value: int, caps: Callable[[int], Caps]) -> BestCap:
-    seen = [replace(run, fired=None, rule=None) for run in found.runs]
+    seen = [run.altered(fired=None, rule=None) for run in found.runs]
     played = play(Policy(name, None, CapSettings(None, None, None, None)), caps(value), seen)
     return BestCap(name, value, len(played.stopped(found.healthy)), played.saving(found.failed))
 

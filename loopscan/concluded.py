@@ -6,8 +6,9 @@ from statistics import median
 
 from loopscan.auto import healthy, resolve, typical
 from loopscan.exits import Caps
+from loopscan.fired import evaluate
 from loopscan.kinship import add_children, link_parents
-from loopscan.report import Report, RunReport, evaluate, iso
+from loopscan.report import Report, RunReport, iso
 from loopscan.rules import RULES
 from loopscan.settings import Settings
 from loopscan.skips import Skips
@@ -23,8 +24,8 @@ def concluded(reports: list[RunReport], skips: Skips, settings: Settings) -> Rep
     normal = _normal(reports)
     for report in reports:
         evaluate(report, caps)
-        if normal and report.priced_usd is not None:
-            report.times_normal = round(report.usd / normal, 1)
+        if normal and (usd := report.priced_usd) is not None:
+            report.times_normal = round(usd / normal, 1)
     return Report(reports, skips, caps, described(settings, caps), outside=outside, untimed=untimed)
 
 

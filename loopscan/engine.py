@@ -13,6 +13,7 @@ from typing import Final
 from loopscan.asleep import Naps
 from loopscan.blob import Blob
 from loopscan.concluded import concluded
+from loopscan.finished import finished
 from loopscan.formats import Reader, Scan, held_back
 from loopscan.formats._fields import when
 from loopscan.key import Keyer
@@ -20,7 +21,7 @@ from loopscan.late import Source
 from loopscan.model import End, Event, Rows, Turn
 from loopscan.money import PriceBook, Unpriced
 from loopscan.quiet import Quiet, quiet
-from loopscan.report import Report, RunReport, finished
+from loopscan.report import Report, RunReport
 from loopscan.row import turn_of
 from loopscan.run import Run, new_run
 from loopscan.series import PART

@@ -154,5 +154,5 @@ def first_turn(exit_: Exit, series: Series, fired: int | None, full: int | None,
         return full
     if not turns or not fires(turns):
         return None
-    turn = bisect_left(range(1, turns), True, key=fires) + 1
+    turn = max(1, exit_.cap) if isinstance(exit_, TurnCap) else bisect_left(range(1, turns), True, key=fires) + 1
     return None if done and turn == turns else turn

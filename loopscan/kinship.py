@@ -11,10 +11,13 @@ def add_children(reports: list[RunReport]) -> None:
 
     A run counts once in each of its ancestors; a damaged log whose runs are each other's parents ends no loop.
     """
+    started = [report for report in reports if report.parent is not None]
+    if not started:
+        return
     known: dict[tuple[str, str], RunReport] = {}
     for report in reports:
         known.setdefault((report.format, report.run), report)
-    for report in reports:
+    for report in started:
         above, seen = report, {id(report)}
         while above.parent is not None:
             parent = known.get((above.format, above.parent))
@@ -30,6 +33,8 @@ def add_children(reports: list[RunReport]) -> None:
 
 def link_parents(reports: list[RunReport]) -> None:
     """A sub-agent's parent is the run of the session that was going on when it started."""
+    if all(report.parent is None for report in reports):
+        return
     sessions: dict[tuple[str, str], list[RunReport]] = {}
     ids = {(r.format, r.run) for r in reports}
     for report in reports:

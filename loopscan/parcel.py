@@ -1,4 +1,4 @@
-"""Reports on their way from one process to another: nearly all are of one shape, which is packed as bare values."""
+"""Reports on their way from one process to another: nearly all are of two shapes, which are packed as bare values."""
 
 from __future__ import annotations
 
@@ -14,21 +14,28 @@ from msgspec.structs import astuple
 
 from loopscan.bill import Bill
 from loopscan.cold import Cold
+from loopscan.finished import Finished
+from loopscan.fired import NONE
 from loopscan.money import Checked, Guessed, Money, Spent
 from loopscan.part import Part
+from loopscan.price import Price
 from loopscan.report import RunReport
 from loopscan.series import Series, Totals
+from loopscan.settle import Settled
 from loopscan.spill import Spill
 from loopscan.waste import Waste
 
 _ELSEWHERE: Final = Spill(0)
 """Stands for the spill of another process."""
-_NAMES: Final = [f.name for f in fields(RunReport)]
 
-_head: Final = attrgetter(*_NAMES[: _NAMES.index("series")])
-_Report: Final[Any] = RunReport
+_head: Final = attrgetter(*[f.name for f in fields(Finished)][: Finished.__match_args__.index("series")])
+_Finished: Final[Any] = Finished
+_Settled: Final[Any] = Settled
+_quiet: Final = attrgetter(*Settled.__match_args__[: Settled.__match_args__.index("part")])
 _NOTHING: Final = (Checked(), Guessed(), Cold())
 _NO_WASTE: Final = Waste()
+_SHORT: Final = 3
+"""Values of the shorter shape."""
 
 
 class Reports(list[RunReport]):
@@ -53,14 +60,13 @@ def unpacked(data: bytes) -> object:
 def keep(reports: Iterable[RunReport], spill: Spill) -> None:
     """Keep the series of reports of another process."""
     for report in reports:
-        for part in report.series.parts:
-            assert isinstance(part.kept, bytes)
-            part.kept = spill.keep(part.kept)
-        report.series.spill = spill
+        report.keep(spill)
 
 
 def _values(report: RunReport) -> Any:
     """A report as values that take little to pack."""
+    if isinstance(report, Settled):
+        return _quiet(report), _part(report.part, report.spill), report.price
     series, money, wasted, waiting = report.series, report.money, report.wasted, report.waiting
     rest = (money.checked, money.guessed, money.cold)
     return (
@@ -80,17 +86,22 @@ def _part(part: Part, spill: Spill) -> tuple[Any, ...]:
 
 
 def _reports(values: list[Any]) -> list[RunReport]:
-    return [_report(*value) for value in values]
+    return [_settled(*value) if len(value) == _SHORT else _finished(*value) for value in values]
 
 
-def _report(head: Any, parts: Any, series: Any, money: Any, waste: Any, notes: list[str], variants: Any) -> RunReport:
+def _settled(head: Any, part: Any, price: Price | None) -> Settled:
+    report: Settled = _Settled(*head, Part(*part), price, _ELSEWHERE, NONE)
+    return report
+
+
+def _finished(head: Any, parts: Any, series: Any, money: Any, waste: Any, notes: list[str], variants: Any) -> Finished:
     unpaid, rates, whole = series
     spent, bills, rest = money
     wasted, waiting = waste or (_NO_WASTE, _NO_WASTE)
     one = Series([Part(*p) for p in parts], unpaid, rates, _ELSEWHERE, Totals(*whole))
     for variant in variants or ():
         variant.series = one
-    report: RunReport = _Report(
+    report: Finished = _Finished(
         *head,
         one,
         Money(Spent(*spent), [Bill(*b) for b in bills], *(rest or _NOTHING)),

@@ -46,6 +46,11 @@ class Part(msgspec.Struct, gc=False):
                 data = data[size:]
         return columns
 
+    def keep(self, spill: Spill) -> None:
+        """Keep the numbers in `spill`, where they are held as bytes."""
+        if isinstance(self.kept, bytes):
+            self.kept = spill.keep(self.kept)
+
 
 def packed(sent: array[int], output: array[int], usd: array[int], elapsed: array[float], spill: Spill) -> Part:
     """A part of some turns, at least one."""

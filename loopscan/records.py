@@ -6,8 +6,9 @@ from typing import Any
 
 from loopscan.bill import priced_as
 from loopscan.episodes import Episode
-from loopscan.money import Checked
-from loopscan.report import Fired, Report, RunReport, dollars, iso
+from loopscan.fired import Fired
+from loopscan.money import Checked, Money, Spent
+from loopscan.report import Report, RunReport, dollars, iso
 from loopscan.skips import Skips
 from loopscan.summary import figures
 from loopscan.waste import wasted_by
@@ -17,7 +18,8 @@ SCHEMA = 1
 
 def record(report: RunReport) -> dict[str, Any]:
     """One run as a JSON object."""
-    usd = None if report.unpriced else dollars
+    money, unpriced = report.money, report.unpriced
+    usd = None if unpriced else dollars
     episodes = [_episode(e, report) for e in report.episodes]
     first = next((e for e in report.episodes if e.rule == "period"), None)
     exits = [_fired(f, report) for f in report.exits]
@@ -50,15 +52,15 @@ def record(report: RunReport) -> dict[str, Any]:
             "own_growth_tokens": report.wasted.own_growth_tokens,
         },
         "waiting": {"turns": report.waiting.turns, "usd": usd and usd(report.waiting.usd)},
-        "usage": _usage(report),
-        "cost": _cost(report),
+        "usage": _usage(money),
+        "cost": _cost(report, money),
         "notes": report.notes,
     }
 
 
-def _usage(report: RunReport) -> dict[str, Any]:
+def _usage(money: Money) -> dict[str, Any]:
     """Tokens as recorded (or modelled), and what was estimated apart from them."""
-    spent, guessed = report.spent, report.money.guessed
+    spent, guessed = money.spent, money.guessed
     estimated = bool(spent.usage_sources.get("estimated"))
     return {
         "sends": spent.sends,
@@ -67,7 +69,7 @@ def _usage(report: RunReport) -> dict[str, Any]:
         "cache_write_tokens": spent.cache_write,
         "cache_write_1h_tokens": spent.cache_write_1h,
         "output_tokens": spent.output,
-        "source": _source(report),
+        "source": _source(spent),
         "estimated_input_tokens": guessed.input if estimated else None,
         "estimated_output_tokens": (spent.output or 0) + guessed.more_output
         if guessed.placeholders
@@ -78,25 +80,24 @@ def _usage(report: RunReport) -> dict[str, Any]:
     }
 
 
-def _cost(report: RunReport) -> dict[str, Any]:
+def _cost(report: RunReport, money: Money) -> dict[str, Any]:
     """Dollars, where they come from, and what is known of them beside."""
-    spent, money, cold, children = report.spent, report.money, report.money.cold, report.children
-    usd = report.priced_usd
+    spent, cold, children, usd = money.spent, money.cold, report.children, report.priced_usd
     return {
         "usd": dollars(usd),
         "price": max(spent.prices, key=spent.prices.__getitem__, default=None),
-        "source": _source(report),
+        "source": _source(spent),
         "unpriced_sends": spent.unpriced,
         "times_normal": report.times_normal,
         "priced_as": priced_as(money.bills),
-        "estimated_usd": dollars(report.usd + money.guessed.more_usd)
+        "estimated_usd": dollars(usd + money.guessed.more_usd)
         if money.guessed.placeholders and usd is not None
         else None,
         **stated(money.checked),
         "cold_sends": cold.sends,
         "cold_usd": None if usd is None else dollars(cold.usd),
         "children_usd": None if children is None else dollars(children.priced_usd),
-        "total_usd": dollars(report.total_usd),
+        "total_usd": dollars(usd if children is None else report.total_usd),
     }
 
 
@@ -110,9 +111,9 @@ def stated(checked: Checked) -> dict[str, Any]:
     }
 
 
-def _source(report: RunReport) -> str | None:
+def _source(spent: Spent) -> str | None:
     """Where the tokens come from: the weakest source that was used."""
-    sources = report.spent.usage_sources
+    sources = spent.usage_sources
     if len(sources) == 1:
         return next(iter(sources))
     return next((s for s in ("estimated", "modelled", "recorded") if sources.get(s)), None)

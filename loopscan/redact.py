@@ -51,8 +51,7 @@ def _run(run: RunReport) -> RunReport:
     def name(text: str | None) -> str | None:
         return None if text is None else run_name(text, run.source)
 
-    return replace(
-        run,
+    return run.altered(
         run=run_name(run.run, run.source),
         session=name(run.session),
         parent=name(run.parent),

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 
 from loopscan.auto import healthy, resolve, typical
 from loopscan.exits import Caps
+from loopscan.fired import Fired, evaluate
 from loopscan.policy import Policy
-from loopscan.report import Fired, Report, RunReport, evaluate
+from loopscan.report import Report, RunReport
 from loopscan.settings import Detection, Settings
 
 if TYPE_CHECKING:
@@ -126,7 +127,7 @@ def replay(
         seen = _seen(runs, settings, policy.detection)
         judges = seen if policy.detection is not None and policy.detection.window else runs
         sample = [judges[i] for i in range(len(runs)) if known.get(runs[i].run, True)]
-        caps = _caps(policy, settings.typical, [replace(r, state="done") if r.run in known else r for r in sample])
+        caps = _caps(policy, settings.typical, [r.altered(state="done") if r.run in known else r for r in sample])
         found.played.append(play(policy, caps, seen))
     return found
 
@@ -138,7 +139,7 @@ def _caps(policy: Policy, before: Typical, sample: list[RunReport]) -> Caps:
 def _seen(runs: list[RunReport], settings: Settings, detection: Detection | None) -> list[RunReport]:
     """The runs as a detector sees them."""
     if detection is None:
-        return [replace(run, fired=None, rule=None) for run in runs]
+        return [run.altered(fired=None, rule=None) for run in runs]
     if detection == own_detection(settings):
         return runs
     at = settings.watched.index(detection)

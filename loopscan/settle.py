@@ -1,22 +1,27 @@
-"""The report of a run that was quiet to its end: what `loopscan.report.finished` makes of it, without a detector."""
+"""The report of a run that was quiet to its end: few numbers, of which the rest is made where it is asked for."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
 from loopscan.bill import Bill
 from loopscan.cold import Cold
-from loopscan.money import Checked, Guessed, Money, Spent, money_notes
-from loopscan.price import Rate
+from loopscan.episodes import Episode
+from loopscan.finished import Finished, gap_note
+from loopscan.fired import NONE, Fired
+from loopscan.money import Checked, Children, Guessed, Money, Spent
+from loopscan.part import Part
+from loopscan.price import Price, Rate
 from loopscan.quiet import Quiet
-from loopscan.report import RunReport, gap_note
-from loopscan.series import Series, whole
+from loopscan.report import RunReport
+from loopscan.series import Series, Totals, whole
 from loopscan.spill import Spill
 from loopscan.waste import Waste
 
 _NOTHING: Final = (Checked(), Guessed(), Cold())
-_WASTE: Final = Waste()
+_NO_GAP: Final = (0.0, 0)
 
 
 @lru_cache(maxsize=1 << 12)
@@ -30,19 +35,102 @@ def _rates(rate: Rate | None) -> list[tuple[int, Rate | None]]:
     return [(1, rate)]
 
 
-def settled(state: Quiet, format_name: str, spill: Spill) -> RunReport:
+@dataclass(slots=True)
+class Settled(RunReport):
+    """One call a turn, each with its result, of one model under one price; nothing repeated, the end not recorded.
+
+    `gap`: the longest pause in seconds and the turn behind it, where something is to be said of it. What all of them
+    have in common stands in the class, and is changed by nobody.
+    """
+
+    run: str
+    source: str
+    format: str
+    model: str | None
+    started: float | None
+    ended: float | None
+    gap: tuple[float, int]
+    part: Part
+    price: Price | None
+    spill: Spill
+    exits: list[Fired]
+    times_normal: float | None = None
+    children: Children | None = None
+
+    session = parent = fired = rule = full = None
+    state, state_source, verdict, blind, plain = "cut", "inferred", "clean", False, True
+    labels, episodes, variants = dict[str, str](), list[Episode](), list[RunReport]()
+    wasted = waiting = Waste()
+
+    @property
+    def turns(self) -> int:  # type: ignore[override]
+        """Turns."""
+        return self.part.turns
+
+    calls = turns
+
+    @property
+    def series(self) -> Series:
+        """What it spent, turn by turn."""
+        part, price = self.part, self.price
+        return Series([part], [], _rates(None if price is None else price.output), self.spill, whole([part]))
+
+    @property
+    def money(self) -> Money:
+        """What it spent, by class and source."""
+        part, price, spent = self.part, self.price, self.spent
+        bill = Bill(
+            self.model, price, price, part.turns, spent.unpriced, part.input, output=part.output, usd=part.usd
+        )  # fmt: skip
+        return Money(spent, [bill], *_NOTHING)
+
+    @property
+    def notes(self) -> list[str]:
+        """What a reader must know of it, one line each."""
+        return gap_note(self.gap)
+
+    @property
+    def spent(self) -> Spent:
+        """Tokens by class and source."""
+        part, price = self.part, self.price
+        unpriced, prices = (part.turns, _FREE) if price is None else (0, _counted(price.source, part.turns))
+        sources = _counted("recorded", part.turns)
+        return Spent(part.turns, part.input, None, None, None, part.output, unpriced, sources, prices)
+
+    @property
+    def whole(self) -> Totals:
+        """The totals after the last turn."""
+        return whole([self.part])
+
+    @property
+    def unpriced(self) -> bool:
+        """Whether no send of the run could be priced."""
+        return self.price is None
+
+    def keep(self, spill: Spill) -> None:
+        """Keep in `spill` what is packed of the turns."""
+        self.part.keep(spill)
+        self.spill = spill
+
+    def altered(self, **changes: Any) -> RunReport:
+        """The same with other values of some fields."""
+        changes = {name: value for name, value in changes.items() if getattr(self, name) != value}
+        if changes.keys() <= _OWN:
+            return replace(self, **changes)
+        return replace(self._finished(), **changes)
+
+    def _finished(self) -> Finished:
+        return Finished(**{f.name: getattr(self, f.name) for f in fields(Finished)})
+
+
+_OWN: Final = frozenset(f.name for f in fields(Settled))
+_FREE: Final[dict[str, int]] = {}
+
+
+def settled(state: Quiet, format_name: str, spill: Spill) -> Settled:
     """The report of a quiet run."""
-    part, price, turns = state.part(spill), state.terms.price, state.number
-    unpriced = 0 if price is not None else turns
-    spent = Spent(
-        turns, part.input, output=part.output, unpriced=unpriced, usage_sources=_counted("recorded", turns),
-        prices={} if price is None else _counted(price.source, turns),
-    )  # fmt: skip
-    bill = Bill(state.model, price, price, turns, unpriced, part.input, output=part.output, usd=part.usd)
-    money = Money(spent, [bill], *_NOTHING)
-    series = Series([part], [], _rates(None if price is None else price.output), spill, whole([part]))
-    notes = gap_note(state.gap) + money_notes(money)
-    return RunReport(
-        state.run, None, None, state.name, format_name, state.model, {}, state.started, state.ended,
-        turns, turns, "cut", "inferred", False, "clean", [], None, None, None, series, money, _WASTE, _WASTE, notes,
+    gap = state.gap if gap_note(state.gap) else _NO_GAP
+    return Settled(
+        state.run, state.name, format_name, state.model, state.started, state.ended, gap, state.part(spill),
+        state.terms.price, spill, NONE,
     )  # fmt: skip

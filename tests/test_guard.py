@@ -201,7 +201,7 @@ def test_guard_equals_audit(
     full: int | None,
 ) -> None:
     from loopscan.exits import Caps
-    from loopscan.report import evaluate
+    from loopscan.fired import evaluate
 
     usd = None if cost_cents is None else cost_cents * PICO // 100
     caps = CapSettings(turn_cap, token_cap, usd, time_cap)

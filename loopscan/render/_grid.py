@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TextIO
 
 _WIDEST: Final = 200
 """Cells that a column takes where nothing is cut; longer texts stand out of line."""
+
+_PLAIN: Final[dict[int, str]] = {}
 
 
 @dataclass(slots=True, frozen=True)
@@ -32,7 +34,7 @@ class Grid:
     def add(self, row: list[str], styles: dict[int, str] | None = None) -> None:
         """Add a row."""
         self.rows.append(row)
-        self.styles.append(styles or {})
+        self.styles.append(styles or _PLAIN)
 
     def write(self, out: TextIO, width: int | None, color: bool) -> None:
         """Write the grid; `width` None = not a terminal: nothing is cut, and no cell pads others beyond all measure."""
@@ -41,7 +43,7 @@ class Grid:
         widths = [max(min(cells(row[i]), most) for row in table) for i in range(len(self.columns))]
         if width is not None:
             self._shrink(widths, width)
-        lines = [self._line(row, widths, cut=width is not None) for row in table]
+        lines = (self._line(row, widths, cut=width is not None) for row in table)
         if not color:
             out.writelines("".join(parts).rstrip() + "\n" for parts in lines)
         else:
@@ -67,7 +69,7 @@ class Grid:
             parts.append(" " * (self.gap if i else 0) + (pad + text if column.right else text + pad))
         return parts
 
-    def _styled(self, lines: list[list[str]], out: TextIO) -> None:
+    def _styled(self, lines: Iterable[list[str]], out: TextIO) -> None:
         from rich.console import Console
         from rich.text import Text
 

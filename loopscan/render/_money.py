@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 
 from loopscan.bill import Bill
 from loopscan.money import CLOSING_OUTPUT, Checked, apart
@@ -27,24 +28,26 @@ def amount(usd: int) -> str:
 
 def mark(*runs: RunReport) -> str:
     """`~` before a figure that was not measured in all of these runs."""
-    return "~" if any(source != "recorded" for run in runs for source in run.spent.usage_sources) else ""
+    told = (run.spent.usage_sources for run in runs if not run.plain)
+    return "~" if any(source != "recorded" for sources in told for source in sources) else ""
 
 
 def cost_cell(run: RunReport, narrow: bool = False) -> str:
     """What a run cost: `~` where it was not measured; in brackets with output placeholders estimated (not narrow)."""
-    more = 0 if narrow else run.money.guessed.more_usd
+    more = 0 if narrow or run.plain else run.money.guessed.more_usd
     est = f" (~{amount(run.usd + more)})" if more and amount(run.usd + more) != amount(run.usd) else ""
     return f"{mark(run)}{amount(run.usd)}{est}"
 
 
-def _bills(runs: list[RunReport]) -> list[Bill]:
-    return [bill for run in runs for bill in run.money.bills]
+def _bills(runs: list[RunReport]) -> Iterator[Bill]:
+    return (bill for run in runs for bill in run.money.bills)
 
 
 def _basis(report: Report) -> str:
     sources: Counter[str] = Counter()
     for run in report.runs:
-        sources += run.spent.prices
+        for source, sends in run.spent.prices.items():
+            sources[source] += sends
     if not sources:
         return ""
     day = report.settings.get("price_date", "run")
@@ -77,12 +80,13 @@ def _assumed(runs: list[RunReport]) -> str:
 
 def _checked(runs: list[RunReport]) -> str:
     total = Checked()
-    for run in runs:
-        total.join(run.money.checked)
+    told = [run.money.checked for run in runs if not run.plain]
+    for checked in told:
+        total.join(checked)
     if not total.sends:
         return ""
     words = apart(total) or "within 1%"
-    off = sum(apart(run.money.checked) is not None for run in runs)
+    off = sum(apart(checked) is not None for checked in told)
     more = f"; {plural(off, 'run')} over 1% apart, see notes" if off else ""
     return (
         f"check: the logs state {amount(total.recorded)} for {plural(total.sends, 'send')}, "
@@ -91,10 +95,11 @@ def _checked(runs: list[RunReport]) -> str:
 
 
 def _guessed(runs: list[RunReport]) -> str:
-    sends = {s: sum(r.spent.usage_sources.get(s, 0) for r in runs) for s in ("modelled", "estimated")}
+    told = [run.money for run in runs if not run.plain]
+    sends = {s: sum(m.spent.usage_sources.get(s, 0) for m in told) for s in ("modelled", "estimated")}
     if not any(sends.values()):
         return ""
-    usd, baseless = sum(r.money.guessed.usd for r in runs), sum(r.money.guessed.baseless for r in runs)
+    usd, baseless = sum(m.guessed.usd for m in told), sum(m.guessed.baseless for m in told)
     how = " and ".join(f"{plural(n, 'send')} {source}" for source, n in sends.items() if n)
     price = f" ~{amount(usd)}" if usd else ""
     lack = f"; {baseless:,} of them without the base, a lower bound (give --base)" if baseless else ""
@@ -102,10 +107,11 @@ def _guessed(runs: list[RunReport]) -> str:
 
 
 def _placeholders(runs: list[RunReport]) -> str:
-    sends = sum(r.money.guessed.placeholders for r in runs)
+    guessed = [run.money.guessed for run in runs if not run.plain]
+    sends = sum(g.placeholders for g in guessed)
     if not sends:
         return ""
-    usd, more = sum(r.usd for r in runs), sum(r.money.guessed.more_usd for r in runs)
+    usd, more = sum(r.usd for r in runs), sum(g.more_usd for g in guessed)
     price = f": ~{amount(usd + more)} with it estimated, {amount(usd)} as recorded" if more else ""
     return f"output of {plural(sends, 'send')} is recorded as a placeholder{price}"
 
@@ -136,7 +142,7 @@ def _closing(runs: list[RunReport]) -> str:
 
 
 def _cold(runs: list[RunReport]) -> str:
-    cold = [run.money.cold for run in runs]
+    cold = [run.money.cold for run in runs if not run.plain]
     sends = sum(c.sends for c in cold)
     if not sends:
         return ""

@@ -30,8 +30,8 @@ _TITLES = {
 
 def render(report: Report, out: TextIO, options: Options) -> None:
     """Write runs, models, exits, the worst runs, and the summary."""
-    runs = ranked(report.runs)
-    shown = runs[: options.limit] if options.limit else runs
+    runs = report.runs
+    shown = ranked(runs, options.limit)
     if runs:
         _runs(shown, options.width).write(out, options.width, options.color)
         if len(shown) < len(runs):

@@ -28,7 +28,7 @@ def render(report: Report, out: TextIO, options: Options) -> None:
     """Write the document."""
     lines = summary(report)
     out.write(f"## loopscan\n\n**{plain(lines[0])}**\n\n")
-    runs = ranked(report.runs)
+    runs = report.runs
     if runs:
         _runs(runs, out, options)
     for run in worst_runs(runs, options.detail):
@@ -40,7 +40,7 @@ def render(report: Report, out: TextIO, options: Options) -> None:
 
 
 def _runs(runs: list[RunReport], out: TextIO, options: Options) -> None:
-    shown, rows, size = runs[: options.limit] if options.limit else runs, [], 0
+    shown, rows, size = ranked(runs, options.limit), [], 0
     for run in shown:
         row = _row(run)
         size += sum(len(cell.encode(errors="replace")) + 3 for cell in row)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Final, TextIO
 
 from loopscan.episodes import Episode
+from loopscan.fired import Fired
 from loopscan.recall import Said
 from loopscan.render import Options
 from loopscan.render._grid import Column, Grid, cells
 from loopscan.render._money import amount, cost_cell, mark
 from loopscan.render._text import clean, folded, money, plural, short
 from loopscan.render.table import block_names
-from loopscan.report import Fired, RunReport, iso
+from loopscan.report import RunReport, iso
 from loopscan.view import Step, View, place
 from loopscan.why import what, why
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from heapq import nsmallest
 from typing import Final, TextIO
 
 from loopscan.episodes import Episode
@@ -15,19 +16,20 @@ from loopscan.render._text import clean, folded, plural, short
 from loopscan.report import Report, RunReport
 
 _STYLES: Final = {
-    "stuck": "bold red",
-    "suspect": "yellow",
-    "recovered": "cyan",
-    "waited": "blue",
-    "blind": "dim",
+    "stuck": {3: "bold red"},
+    "suspect": {3: "yellow"},
+    "recovered": {3: "cyan"},
+    "waited": {3: "blue"},
+    "blind": {3: "dim"},
 }
+_FINE: Final = {3: "green"}
 _NARROW: Final = 110
 
 
 def render(report: Report, out: TextIO, options: Options) -> None:
     """Write runs, the exits of the worst runs, and the summary."""
-    runs = ranked(report.runs)
-    shown = runs[: options.limit] if options.limit else runs
+    runs = report.runs
+    shown = ranked(runs, options.limit)
     if runs:
         _runs(shown, options).write(out, options.width, options.color)
         if len(shown) < len(runs):
@@ -40,16 +42,21 @@ def render(report: Report, out: TextIO, options: Options) -> None:
         out.writelines(part + "\n" for part in folded(line, options.width))
 
 
-def ranked(runs: Iterable[RunReport]) -> list[RunReport]:
-    """Costliest first; by tokens where unpriced; then by turns and name."""
-    return sorted(runs, key=lambda r: (-r.usd, -r.tokens, -r.turns, r.run))
+def ranked(runs: Iterable[RunReport], most: int = 0) -> list[RunReport]:
+    """Costliest first; by tokens where unpriced; then by turns and name. `most` of them, 0 = all."""
+    return nsmallest(most, runs, _rank) if most else sorted(runs, key=_rank)
+
+
+def _rank(run: RunReport) -> tuple[int, int, int, str]:
+    whole = run.whole
+    return -whole.usd, -whole.tokens, -run.turns, run.run
 
 
 def worst_runs(runs: list[RunReport], most: int) -> list[RunReport]:
     """The runs that wasted most and had an exit to stop them, stuck before suspect before recovered."""
     order = {"stuck": 0, "suspect": 1, "recovered": 2}
     bad = [r for r in runs if r.verdict in order and r.exits and r.wasted.turns]
-    return sorted(bad, key=lambda r: (order[r.verdict or ""], -r.wasted.usd, -r.wasted.turns))[:most]
+    return sorted(ranked(bad), key=lambda r: (order[r.verdict or ""], -r.wasted.usd, -r.wasted.turns))[:most]
 
 
 def _runs(runs: list[RunReport], options: Options) -> Grid:
@@ -71,7 +78,7 @@ def _runs(runs: list[RunReport], options: Options) -> Grid:
         if not narrow:
             first = run.first_exit
             row.append(f"{first.exit} @ {first.turn}" if first else "-")
-        grid.add([*row, wasted_of(run, narrow), cost_of(run, narrow)], {3: _STYLES.get(verdict, "green")})
+        grid.add([*row, wasted_of(run, narrow), cost_of(run, narrow)], _STYLES.get(verdict, _FINE))
     return grid
 
 
