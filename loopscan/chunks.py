@@ -9,7 +9,7 @@ from functools import partial
 
 from loopscan.engine import Audit
 from loopscan.formats._native_runs import Runs
-from loopscan.model import End, Event, Rows
+from loopscan.model import End, Event, Rows, Whole
 from loopscan.noted import Noted, Said
 from loopscan.parcel import Reports, packed
 from loopscan.portion import Mark, Portion, Spans
@@ -60,11 +60,11 @@ class _Auditing(Audit):
     begins: dict[str, tuple[int, int | None]] = field(default_factory=dict)
     wanted: frozenset[int] | None = None
 
-    def take(self, events: Iterable[Event | Rows], format_name: str, source: str) -> None:
+    def take(self, events: Iterable[Event | Rows | Whole], format_name: str, source: str) -> None:
         """Take the events of the wanted runs."""
         Audit.take(self, self._noted(events, format_name), format_name, source)
 
-    def _noted(self, events: Iterable[Event | Rows], format_name: str) -> Iterator[Event | Rows]:
+    def _noted(self, events: Iterable[Event | Rows | Whole], format_name: str) -> Iterator[Event | Rows | Whole]:
         wanted, begins = self.wanted, self.begins
         for event in events:
             if wanted is None or run_hash(format_name, event.run) in wanted:

@@ -12,13 +12,14 @@ from typing import Final
 
 from loopscan.asleep import Naps
 from loopscan.blob import Blob
+from loopscan.calm import calm
 from loopscan.concluded import concluded
 from loopscan.finished import finished
 from loopscan.formats import Reader, Scan, held_back
 from loopscan.formats._fields import when
 from loopscan.key import Keyer
 from loopscan.late import Source
-from loopscan.model import End, Event, Rows, Turn
+from loopscan.model import End, Event, Rows, Turn, Whole
 from loopscan.money import PriceBook, Unpriced
 from loopscan.quiet import Quiet, quiet
 from loopscan.report import Report, RunReport
@@ -33,6 +34,8 @@ from loopscan.wake import take_rows, woken
 
 STRETCH: Final = 16
 """Turns of one run, in a row, that are taken at once."""
+_AT_ONCE: Final = 128
+"""The same of a whole run."""
 _COLD: Final = 100_000
 """Turns of other runs after which a quiet run is put away."""
 
@@ -79,7 +82,7 @@ class Audit:
         )
         self.take(reader.read(blob, self.scan), format_name, blob.name)
 
-    def take(self, events: Iterable[Event | Rows], format_name: str, source: str) -> None:
+    def take(self, events: Iterable[Event | Rows | Whole], format_name: str, source: str) -> None:
         """Take the events of one input."""
         if format_name not in self._keyers:
             self._keyers[format_name] = Keyer(self.settings.exact, tools=self.settings.tools)
@@ -88,12 +91,15 @@ class Audit:
         stretch: list[Turn] = []
         current: Run | None = None
         for event in events:
-            if type(event) is Rows:
+            if type(event) is Rows or type(event) is Whole:
                 if stretch and current is not None:
                     take(current, stretch, prices)
                     stretch = []
                 current = None
-                self._rows(event, format_name, source)
+                if isinstance(event, Whole):
+                    self._turns_of(event, format_name, source)
+                else:
+                    self._rows(event, format_name, source)
             elif isinstance(event, Turn):
                 run = runs.get(event.run)
                 if run is None and event.run in self._quiet:
@@ -143,6 +149,24 @@ class Audit:
             rows, run = rows[taken:], self._wake(event.run, format_name)
         if rows and run is not None:
             take_rows(run, rows, event.source, self.prices)
+
+    def _turns_of(self, event: Whole, format_name: str, source: str) -> None:
+        """Take the turns of a whole run."""
+        first, turns, identity = event.turns[0], event.turns, (format_name, event.run)
+        run = self._runs[format_name].get(event.run)
+        if identity not in self._open and event.end is None:
+            keyer, prices = self._keyers[format_name], self.prices
+            report = calm(turns, source, format_name, keyer, self.settings, prices, self._spill)
+            if report is not None:
+                self._close_whole()
+                self._open[identity] = report
+                return
+        if run is None or first.prompt != run.prompt or run.over:
+            run = self._run_of(first, run, format_name, source)
+        for start in range(0, len(turns), _AT_ONCE):
+            take(run, turns[start : start + _AT_ONCE] if start or len(turns) > _AT_ONCE else turns, self.prices)
+        if event.end is not None:
+            self._end(event.end, format_name, source)
 
     def _put_away(self) -> None:
         """Pack the quiet runs that were not seen for long."""

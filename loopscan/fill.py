@@ -6,6 +6,7 @@ Where it holds the input but no output, the output counts as nothing: a class no
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import accumulate
 from typing import Final, Literal
 
 import msgspec
@@ -93,6 +94,15 @@ class Filling(msgspec.Struct, gc=False, frozen=True):
             return 0
         written, results = estimate.written_chars(before), estimate.result_chars(before)
         return history.input + self.growth + tokens(written, self.history) + tokens(results, self.results)
+
+    def all(self, written: list[int], results: list[int]) -> tuple[list[int], list[int]]:
+        """Input and output tokens of all sends of a run, by the characters of what each of its turns wrote and got."""
+        fixed, step = self.output, self.growth
+        (out_n, out_d), (own_n, own_d), (got_n, got_d) = self.written, self.history, self.results
+        grown = [step - (-w * own_n // own_d) - (-r * got_n // got_d) for w, r in zip(written, results, strict=True)]
+        grown.pop()
+        sent = list(accumulate(grown, initial=self.base))
+        return sent, [fixed - (-w * out_n // out_d) for w in written]
 
     def output_of(self, turn: Turn) -> int:
         """Output tokens of a send."""

@@ -190,4 +190,15 @@ class Rows(msgspec.Struct, gc=False):
     last: bool = False
 
 
+class Whole(msgspec.Struct, gc=False):
+    """All turns of one run, at least one, of one model and one time; the first says what there is to say of the run.
+
+    `end`: how it ended. Nothing of the run comes later in the scan. Only for who asks for them (`Scan.rows`).
+    """
+
+    run: str
+    turns: list[Turn]
+    end: End | None = None
+
+
 Event = Turn | End

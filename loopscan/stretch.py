@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import orjson
 
-from loopscan.decode import canonical
+from loopscan.decode import FAST_ERRORS, canonical, fast
 from loopscan.detector import STALE
 from loopscan.estimate import PLACEHOLDER_RATIO, result_chars, written_chars
 from loopscan.fill import COUNTED
@@ -104,6 +104,11 @@ def _usual(run: Run, turns: list[Turn], at: int) -> int:
             or (type(call) is Call and call.result is MISSING)
         ):
             break
+        if type(args) is str and args[:1] == "{":  # as `embedded` does
+            try:
+                args = fast(args)
+            except FAST_ERRORS:
+                args = keyer.read(name, args)
         if type(args) is dict and not special and PATHS.isdisjoint(args):
             files = False
         else:

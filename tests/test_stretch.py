@@ -113,30 +113,6 @@ def test_turns_without_usage(seed: int, settings: Settings, tmp_path: Path) -> N
     assert records(path, settings) == records(path, replace(settings, watched=SLOW.watched))
 
 
-def chat(chance: Random, number: int) -> dict[str, Any]:
-    """A run of messages of a small world."""
-    messages: list[dict[str, Any]] = [{"role": "user", "content": "help"}]
-    for turn in range(chance.randrange(1, 60)):
-        line = some_turn(chance, turn)
-        args = json.dumps(line["args"]) if chance.random() < 0.95 else "not { JSON"
-        asked = {"id": f"c{turn}", "type": "function", "function": {"name": line["tool"], "arguments": args}}
-        words = chance.choice((None, None, None, "I look it up."))
-        messages.append({"role": "assistant", "content": words, "tool_calls": [asked] if line["tool"] else None})
-        result = line.get("result", "")
-        if chance.random() < 0.95:
-            result = result if isinstance(result, str) else json.dumps(result)
-            messages.append({"role": "tool", "tool_call_id": f"c{turn}", "content": result * chance.choice((1, 1, 9))})
-    run: dict[str, Any] = {"id": f"run{number}", "model": chance.choice(("gpt-5", "claude-opus-4-6", "own", None))}
-    return run | {"messages": messages} | chance.choice(({}, {"metadata": {"team": "a"}}, {"created": 1_764_000_000}))
-
-
-@pytest.mark.parametrize("settings", FILLED, ids=["", "modelled", "as told", "window", "modelled window"])
-def test_messages(settings: Settings, tmp_path: Path) -> None:
-    chance = Random(7)
-    path = native(tmp_path / "t.jsonl", *[chat(chance, number) for number in range(120)])
-    assert records(path, settings) == records(path, replace(settings, watched=SLOW.watched))
-
-
 @pytest.mark.parametrize("fault", ["gone", "cut", "another", "rotated"])
 def test_a_log_that_changes_behind_the_reader(fault: str, tmp_path: Path) -> None:
     """What was read cannot be read again: a turn then equals nothing, and all else stands."""

@@ -75,7 +75,7 @@ class Scan:
     """What readers share over all files of one scan.
 
     `seen`: identities (message ids and the like) of records already read, so that copies in other files are
-    dropped. `exact`: read literally, strip and drop nothing. `rows`: usual turns may come as `loopscan.row.Rows`.
+    dropped. `exact`: read literally, strip and drop nothing. `rows`: turns may come several at once (`Rows`, `Whole`).
     `field_map`: the user's field names (`--map`), ours -> dotted path. `memory`: room for a reader's own cross-file
     state, keyed by format name. Where what it holds tells which files have something in common, `loopscan.ties` says
     so; else all files of the format are read as one.

@@ -15,7 +15,7 @@ from loopscan.formats._fields import identity
 from loopscan.formats._marks import prefixes
 from loopscan.formats._rows import IDS, Names, Row, describe, rows, run_of, stamp_of, stated_end
 from loopscan.formats._stitch import Send, Stitcher
-from loopscan.model import JSON, Event
+from loopscan.model import JSON, Event, Whole
 
 KEYS: Final = (*MESSAGES, *ITEMS)
 _PLAIN: Final = frozenset({"openai-messages", "anthropic-messages"})
@@ -43,7 +43,7 @@ def _grows(head: Head) -> bool:
     return False
 
 
-def read_messages(blob: Blob, scan: Scan, format_name: str) -> Iterator[Event]:
+def read_messages(blob: Blob, scan: Scan, format_name: str) -> Iterator[Event | Whole]:
     """The turns and ends of a message log in any of the dialects."""
     log = MessageLog(blob, scan, format_name)
     if log.grows or blob.head.document or format_name not in _PLAIN:
@@ -62,7 +62,7 @@ class MessageLog:
         self.stitcher: Stitcher = scan.memory.setdefault(format_name, Stitcher())
         self.names, self.grows = Names(format_name, scan), _grows(blob.head)
 
-    def lines(self) -> Iterator[Event]:
+    def lines(self) -> Iterator[Event | Whole]:
         """The events of a file of lines; those that are not plain go by way of `value`."""
         blob, skips = self.blob, self.scan.skips
         placed, plain = blob.placed(skips), _TRIES
@@ -81,7 +81,7 @@ class MessageLog:
                 yield from self.value(value, place)
         blob.tell_damage(skips)
 
-    def _plain(self, line: Line | list[Message], data: bytes, number: int) -> Iterable[Event]:
+    def _plain(self, line: Line | list[Message], data: bytes, number: int) -> Iterable[Event | Whole]:
         """The events of a run of plain messages."""
         messages, record = (line, {}) if isinstance(line, list) else (line.messages, line.record())
         if not messages:
@@ -92,6 +92,8 @@ class MessageLog:
             return run_of(next(rows(loads(data), KEYS)), name, number, self.scan, self.format)
         describe(record, turns)
         end = stated_end(record, turns[-1]) if turns else None
+        if turns and self.scan.rows:
+            return (Whole(name, turns, end),)
         return turns if end is None else [*turns, end]
 
     def value(self, value: JSON, number: int) -> Iterator[Event]:

@@ -17,7 +17,7 @@ from loopscan.formats._dialect import dialects
 from loopscan.formats._records import line_independent as line_independent
 from loopscan.formats._records import read_messages
 from loopscan.formats._records import unchanged as clean_result
-from loopscan.model import Event
+from loopscan.model import Event, Whole
 
 __all__ = ["COSMETIC_ARGS", "FINAL", "LACKS", "TITLE", "WHERE", "clean_result", "line_independent", "read", "sniff"]
 
@@ -34,6 +34,6 @@ def sniff(head: Head) -> bool:
     return "responses" in found and "anthropic" not in found
 
 
-def read(blob: Blob, scan: Scan) -> Iterator[Event]:
+def read(blob: Blob, scan: Scan) -> Iterator[Event | Whole]:
     """The turns and ends of an item log."""
     return read_messages(blob, scan, "openai-responses")

@@ -1,0 +1,93 @@
+"""Runs of messages that lie in one piece: the same records as turn by turn, whether or not anything happens in them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from loopscan import Settings
+from loopscan.blob import Blob
+from loopscan.calm import calm
+from loopscan.formats import Scan, openai_messages
+from loopscan.key import Keyer
+from loopscan.model import Whole
+from loopscan.prices import from_options
+from loopscan.spill import Spill
+from tests.conftest import native
+from tests.test_stretch import FILLED, SLOW, records, some_turn
+
+
+def chat(chance: Random, number: int) -> dict[str, Any]:
+    """A run of messages of a small world."""
+    messages: list[dict[str, Any]] = [{"role": "user", "content": "help"}]
+    for turn in range(chance.randrange(1, 60)):
+        line = some_turn(chance, turn)
+        args = json.dumps(line["args"]) if chance.random() < 0.95 else "not { JSON"
+        asked = {"id": f"c{turn}", "type": "function", "function": {"name": line["tool"], "arguments": args}}
+        words = chance.choice((None, None, None, "I look it up."))
+        messages.append({"role": "assistant", "content": words, "tool_calls": [asked] if line["tool"] else None})
+        result = line.get("result", "")
+        if chance.random() < 0.95:
+            result = result if isinstance(result, str) else json.dumps(result)
+            messages.append({"role": "tool", "tool_call_id": f"c{turn}", "content": result * chance.choice((1, 1, 9))})
+    run: dict[str, Any] = {"id": f"run{number}", "model": chance.choice(("gpt-5", "claude-opus-4-6", "own", None))}
+    return run | {"messages": messages} | told(chance)
+
+
+def calm_chat(chance: Random, number: int) -> dict[str, Any]:
+    """A run of messages in which nothing comes back, but for one in two in which one thing does."""
+    turns = chance.randrange(1, 40)
+    names = chance.choice((("get_order", "search_web"), ("get_order", "run_it", "ask")))
+    played = [(chance.choice(names), turn) for turn in range(turns)]
+    if chance.random() < 0.5:
+        played.insert(chance.randrange(turns + 1), chance.choice(played))
+    messages: list[dict[str, Any]] = [{"role": "user", "content": "help"}]
+    for place, (name, turn) in enumerate(played):
+        args: Any = (
+            {"id": turn, "full": True} if name != "ask" else {"question": f"what is the matter with part {turn}?"}
+        )
+        shape = chance.random()
+        text = f'"{name}"' if shape < 0.02 else json.dumps(args | ({"path": "./a"} if shape > 0.98 else {}))
+        asked = {"id": f"c{place}", "type": "function", "function": {"name": name, "arguments": text}}
+        messages.append({"role": "assistant", "content": None, "tool_calls": [asked]})
+        result = f"{turn * 7919:x} is what was found, {turn * 104_729:x}" * chance.choice((1, 1, 1, 30))
+        messages.append({"role": "tool", "tool_call_id": f"c{place}", "content": result})
+    if chance.random() < 0.8:
+        words = chance.choice(("Done.", None, "", "It is so. " * 40, "x" * 400))
+        messages.append({"role": "assistant", "content": words})
+    run: dict[str, Any] = {"id": f"calm{number}", "model": chance.choice(("gpt-5", "claude-opus-4-6", "own", None))}
+    return run | {"messages": messages} | told(chance)
+
+
+def told(chance: Random) -> dict[str, Any]:
+    """What a row says of its run."""
+    says: tuple[dict[str, Any], ...] = (
+        {}, {}, {"metadata": {"team": "a"}}, {"created": 1_764_000_000}, {"created_at": "2026-01-05T10:00:00Z"},
+        {"session_id": "s"}, {"finish_reason": "stop"}, {"usage": {"prompt_tokens": 900, "completion_tokens": 5}},
+    )  # fmt: skip
+    return chance.choice(says)
+
+
+@pytest.mark.parametrize("settings", FILLED, ids=["", "modelled", "as told", "window", "modelled window"])
+@pytest.mark.parametrize("make", [chat, calm_chat])
+def test_messages(make: Callable[[Random, int], dict[str, Any]], settings: Settings, tmp_path: Path) -> None:
+    chance = Random(7)
+    path = native(tmp_path / "t.jsonl", *[make(chance, number) for number in range(200)])
+    assert records(path, settings) == records(path, replace(settings, watched=SLOW.watched))
+
+
+def test_most_calm_runs_are_seen_to_be(tmp_path: Path) -> None:
+    """Else the test above would compare the long way with itself."""
+    path = native(tmp_path / "t.jsonl", *[calm_chat(Random(number), number) for number in range(100)])
+    with Blob(str(path), path) as blob:
+        wholes = [event for event in openai_messages.read(blob, Scan(rows=True)) if isinstance(event, Whole)]
+    prices = from_options()
+    found = [calm(w.turns, "t", "openai-messages", Keyer(), Settings(), prices, Spill()) for w in wholes]
+    assert len(wholes) > 90
+    assert sum(report is not None for report in found) > 25
