@@ -11,21 +11,26 @@ from typing import Final
 
 RECENT: Final = 1 << 15
 """Hashes that are kept as a set: one takes there seven times the room."""
+_MARKS: Final = (1 << 20) - 1
 
 
 class Ids:
     """A growing set of 64-bit integers with a sign."""
 
-    __slots__ = ("_packed", "_recent")
+    __slots__ = ("_marks", "_packed", "_recent")
 
     def __init__(self) -> None:
         self._recent: set[int] = set()
+        self._marks = bytearray()
+        """1 at the last bits of each number that is packed: nearly all others are told by it."""
         self._packed: list[array[int]] = []
         """Sorted, each at most half as long as the one before: few, and each number is merged seldom."""
 
     def __contains__(self, number: int) -> bool:
         if number in self._recent:
             return True
+        if not self._packed or not self._marks[number & _MARKS]:
+            return False
         for numbers in self._packed:
             at = bisect_left(numbers, number)
             if at < len(numbers) and numbers[at] == number:
@@ -44,6 +49,16 @@ class Ids:
         if len(self._recent) >= RECENT:
             self._pack()
 
+    def met(self, number: int) -> bool:
+        """Whether a number is in it; it is afterwards."""
+        recent = self._recent
+        if number in recent or (self._packed and self._marks[number & _MARKS] and number in self):
+            return True
+        recent.add(number)
+        if len(recent) >= RECENT:
+            self._pack()
+        return False
+
     def update(self, numbers: Iterable[int]) -> None:
         """Add numbers."""
         for number in numbers:
@@ -53,6 +68,9 @@ class Ids:
     def _pack(self) -> None:
         numbers, packed = array("q", sorted(self._recent)), self._packed
         self._recent = set()
+        marks = self._marks = self._marks or bytearray(_MARKS + 1)
+        for number in numbers:
+            marks[number & _MARKS] = 1
         while packed and len(packed[-1]) < 2 * len(numbers):
             numbers = array("q", merge(packed.pop(), numbers))
         packed.append(numbers)

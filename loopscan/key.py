@@ -70,13 +70,15 @@ class Keyer:
     _ignored: dict[str, Ignored] = field(init=False, default_factory=dict)
     _everywhere: frozenset[str] = field(init=False, default=frozenset())
     special: bool = field(init=False, default=False)
-    """Whether plain arguments have to be looked through."""
+    """Whether plain arguments of every tool have to be looked through; else those of the tools in `cosmetic` have."""
 
     def __post_init__(self) -> None:
         if self.tools and not self.exact:
             self._ignored = ignored(self.tools)
         self._everywhere = self.cosmetic.get("*", frozenset())
-        self.special = bool(self.exact or self.cosmetic or self._ignored)
+        if self._everywhere:
+            self.cosmetic = {name: drop | self._everywhere for name, drop in self.cosmetic.items()}
+        self.special = bool(self.exact or self._everywhere or self._ignored)
 
     def action(self, turn: Turn) -> Action:
         """The action of a turn."""
@@ -86,7 +88,7 @@ class Keyer:
         if len(calls) == 1:
             call = calls[0]
             name, args = call.name, call.args
-            if type(args) is not dict or self.special or not PATHS.isdisjoint(args):
+            if type(args) is not dict or self.special or name in self.cosmetic or not PATHS.isdisjoint(args):
                 args = self.read(name, args)
             try:  # as `canonical` does: this runs once a turn
                 text = orjson.dumps(args, None, orjson.OPT_SORT_KEYS)
@@ -94,8 +96,9 @@ class Keyer:
                 text = canonical(args)
             ident = hash((name, text))
             return Action(
-                None if call.result is MISSING else ident, (ident,), calls, turn.text, MISSING, call.error, args
-            )
+                ident if (type(call) is not Call and call.answered) or call.result is not MISSING else None,
+                (ident,), calls, turn.text, MISSING, call.error, args,
+            )  # fmt: skip
         idents = tuple(self.call_ident(c.name, c.args) for c in calls)
         known = all(c.result is not MISSING for c in calls)
         return Action(
@@ -127,10 +130,9 @@ class Keyer:
             inner = embedded(args)
             args = args if inner is None else inner
         if type(args) is dict:
-            if self.cosmetic and (drop := self.cosmetic.get(name, self._everywhere)):
-                drop |= self._everywhere
-                if not drop.isdisjoint(args):
-                    args = {k: v for k, v in args.items() if k not in drop}
+            drop = self.cosmetic.get(name, self._everywhere)
+            if drop and not drop.isdisjoint(args):
+                args = {k: v for k, v in args.items() if k not in drop}
             if not PATHS.isdisjoint(args):
                 args = one_spelling(args)
         if self._ignored and (left_out := self._ignored.get(name, self._ignored.get("*"))) is not None:

@@ -53,19 +53,39 @@ class Call(msgspec.Struct, gc=False):
     error: bool = False
     id: str | None = None
 
+    @property
+    def answered(self) -> bool:
+        """Whether a result was recorded."""
+        return self.result is not MISSING
+
 
 _held: Final = Call.result.__get__
 _hold: Final = Call.result.__set__
 
 
 class LateCall(Call, gc=False):
-    """A call whose result is left as JSON until somebody looks at it: most long results nobody ever does.
+    """A call whose result is left as JSON until somebody looks at it: most results nobody ever does.
 
-    `raw`: that JSON; `decode`: makes the result of it.
+    `decode`: makes the result of the JSON. `ident`: hash of name and canonical arguments, where the reader knows it.
+    `raw`: the JSON; `head`, `tail`, `size`: its first 9 and its last 11 bytes, quotes and all, and how many it has.
     """
 
-    raw: bytes | None = None
     decode: Callable[[bytes], JSON] | None = None
+    ident: int | None = None
+    raw: bytes | None = None
+    head: bytes = b""
+    tail: bytes = b""
+    size: int = 0
+
+    def answer(self, raw: bytes, error: bool) -> None:
+        """Take the JSON of the result."""
+        self.raw, self.head, self.tail, self.size = raw, raw[:9], raw[-11:], len(raw)
+        self.error = error
+
+    @property
+    def answered(self) -> bool:
+        """Whether a result was recorded."""
+        return self.raw is not None or _held(self) is not MISSING
 
     @property  # type: ignore[misc]
     def result(self) -> JSON:
@@ -77,31 +97,25 @@ class LateCall(Call, gc=False):
 
     @result.setter
     def result(self, value: JSON) -> None:
-        self.raw = None
+        self.raw, self.size = None, 0
         _hold(self, value)
 
-    def ends(self) -> tuple[str, str] | None:
-        """The first 8 and the last 10 characters of a result that is text; None for any other."""
-        raw = self.raw
-        if raw is not None and raw[:1] == b'"':
-            first, last = raw[1:9], raw[-_ESCAPE - 11 : -1]
-            if first.isascii() and last.isascii() and b"\\" not in first and b"\\" not in last:
-                return first.decode(), last[-10:].decode()
-        result = self.result
-        return (result[:8], result[-10:]) if type(result) is str else None
+    def unlike(self, other: LateCall, long: int) -> bool:
+        """Whether both results are text, begin and end with other characters, and have another or `long` length.
 
-    def longer(self, size: int) -> bool:
-        """Whether a result that is text surely has `size` characters or more, as its JSON tells without a look."""
-        raw = self.raw
-        if raw is None or len(raw) - 2 < _BYTES * size:
-            return False
-        return len(raw) - 2 >= 2 * _ESCAPE * size or b"\\u" not in raw[1 : _BYTES * size + 1]
+        Told by the JSON alone: False may also mean that it does not tell. Both were written by one program, which
+        writes the same text, or the same lines in another order, in as many bytes.
+        """
+        return (
+            self.head != other.head
+            and self.tail != other.tail
+            and self.head[:1] == b'"' == other.head[:1]
+            and (self.size != other.size or self.size > 2 * _ESCAPE * long + 1)
+        )
 
 
 _ESCAPE: Final = 6
-"""Bytes of the longest escape of JSON text: the end of one is no character of its own; two may be one character."""
-_BYTES: Final = 4
-"""Bytes of the longest character of JSON text that is no such escape."""
+"""Bytes of the longest escape of JSON text; two may be one character."""
 
 
 class Usage(msgspec.Struct, gc=False):

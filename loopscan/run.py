@@ -121,7 +121,7 @@ class Run(msgspec.Struct, gc=False):
             window = self.settings.context_window or turn.window or self.limit
             if (window is not None and sent is not None and sent >= window) or (turn.failed and overflows(turn.fault)):
                 self.full = number
-        if len(calls) == 1 and calls[0].result is not MISSING:
+        if len(calls) == 1 and calls[0].answered:
             self.last = USUAL
         else:
             self._unusual(turn)

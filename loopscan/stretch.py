@@ -16,14 +16,14 @@ from loopscan.detector import STALE
 from loopscan.estimate import PLACEHOLDER_RATIO, result_chars, written_chars
 from loopscan.fill import COUNTED
 from loopscan.key import Action
-from loopscan.model import MISSING, Call
+from loopscan.model import MISSING, Call, LateCall
 from loopscan.rules import tools
 from loopscan.rules.likeness import ASKED, may_be_alike, unlike
 from loopscan.rules.streaks import GAP
 from loopscan.rules.watch import TOOLS
 from loopscan.run import USUAL
 from loopscan.series import PART
-from loopscan.spelling import PATHS
+from loopscan.spelling import PATHS, one_spelling
 from loopscan.terms import PLAIN
 
 if TYPE_CHECKING:
@@ -70,6 +70,7 @@ def _usual(run: Run, turns: list[Turn], at: int) -> int:
     if run.full is None and run.limit is not None and run.limit <= most and source in COUNTED:
         most = run.limit - 1
     session, parent, labels, special = run.session, run.parent, run.labels, keyer.special
+    cosmetic = keyer.cosmetic
     number, started, ended, gap = run.turns, run.started, run.ended, run.gap
     add_in, add_out, add_usd, add_time = tally.input.append, tally.output.append, tally.usd.append, tally.elapsed.append
     begun = False
@@ -101,7 +102,7 @@ def _usual(run: Run, turns: list[Turn], at: int) -> int:
             or (parent is None and turn.parent is not None)
             or (turn.labels and not turn.labels.keys() <= labels.keys())
             or call.error
-            or (type(call) is Call and call.result is MISSING)
+            or (call.result is MISSING if type(call) is Call else not call.answered)
         ):
             break
         if type(args) is str and args[:1] == "{":  # as `embedded` does
@@ -109,15 +110,20 @@ def _usual(run: Run, turns: list[Turn], at: int) -> int:
                 args = fast(args)
             except FAST_ERRORS:
                 args = keyer.read(name, args)
-        if type(args) is dict and not special and PATHS.isdisjoint(args):
-            files = False
+        if type(args) is dict and not special and name not in cosmetic:
+            files = not PATHS.isdisjoint(args)
+            if files:
+                args = one_spelling(args)
         else:
             args = keyer.read(name, args)
             files = type(args) is dict and not PATHS.isdisjoint(args)
-        try:
-            ident = hash((name, orjson.dumps(args, None, _SORTED)))
-        except orjson.JSONEncodeError:
-            ident = hash((name, canonical(args)))
+        if type(call) is LateCall and call.ident is not None and args is call.args:
+            ident = call.ident
+        else:
+            try:
+                ident = hash((name, orjson.dumps(args, None, _SORTED)))
+            except orjson.JSONEncodeError:
+                ident = hash((name, canonical(args)))
         number += 1
         before, last = newest.get(ident), trails.get(name)
         what = kinds.get(name)

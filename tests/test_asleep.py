@@ -23,7 +23,9 @@ def _call(chance: random.Random, number: int) -> Call:
         ["no such file", f"{n} passed", "x" * 900 + str(n), {"ok": n}, f"{number} of it", MISSING]
     )
     if type(result) is str and chance.random() < 0.4:
-        return LateCall(name, args, None, chance.random() < 0.2, None, f'"{result}"'.encode(), result_of)
+        call = LateCall(name, args, decode=result_of)
+        call.answer(f'"{result}"'.encode(), chance.random() < 0.2)
+        return call
     return Call(name, args, result, chance.random() < 0.3)
 
 

@@ -92,11 +92,9 @@ class Scan:
         """Whether this identity was met before in the scan; remembers it. Never under `exact`."""
         if self.exact:
             return False
-        key = hash(identity)
-        if key in self.seen:
+        if self.seen.met(hash(identity)):
             self.skips.copies += 1
             return True
-        self.seen.add(key)
         return False
 
 

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import chain
 from typing import Final
 
-from loopscan.model import JSON, MISSING, Call, End, Event, LateCall, Turn
+from loopscan.model import MISSING, Call, End, Event, Turn
 
 HOLD: Final = 16
 """How many later turns of its run a turn may wait for a result; then the call counts as unanswered."""
 _SETTLED: Final = 1000
 """Lines of other runs after which a run that is answered counts as over for now."""
 _LOOKS: Final = 3
-
-Decode = Callable[[bytes], JSON]
 
 
 class Held:
@@ -37,19 +35,20 @@ class Held:
         turns, waiting = self.turns, self.waiting
         ready: list[Event] = []
         while turns:
-            first = turns[0]
             if len(turns) <= HOLD:
-                for call in first.calls:
-                    if call.id is not None and type(call) is Call and call.result is MISSING:
+                for call in turns[0].calls:
+                    if call.id is not None and (call.result is MISSING if type(call) is Call else not call.answered):
                         break
                 else:
-                    ready.append(self._release())
+                    ready.append(self._release() if waiting else turns.popleft())
                     continue
                 break
             ready.append(self._release())
+        if ready:
+            self.begun = True
         turns.append(turn)
         for call in turn.calls:
-            if call.id is not None and call.result is MISSING:
+            if call.id is not None and (call.result is MISSING if type(call) is Call else not call.answered):
                 waiting[call.id] = call
         return ready
 
@@ -57,7 +56,7 @@ class Held:
         """The call that waits under this id; without an id the only unanswered call."""
         if call_id is not None:
             return self.waiting.get(call_id)
-        unanswered = [c for t in self.turns for c in t.calls if c.result is MISSING]
+        unanswered = [c for t in self.turns for c in t.calls if not c.answered]
         return unanswered[0] if len(unanswered) == 1 else None
 
     def result(self, call_id: str | None, result: object, error: bool = False) -> bool:
@@ -67,24 +66,6 @@ class Held:
             return False
         call.result, call.error = result, error
         if call_id is None and call.id is not None:
-            self.waiting.pop(call.id, None)
-        return True
-
-    def late_result(self, call_id: str | None, raw: bytes, decode: Decode, error: bool = False) -> bool:
-        """Join a result that is left as JSON to its call; False if no held call waits for it."""
-        call = self.call(call_id)
-        if call is None:
-            return False
-        for turn in reversed(self.turns):
-            calls = turn.calls
-            for i, other in enumerate(calls):
-                if other is call:
-                    calls[i] = LateCall(call.name, call.args, None, error, call.id, raw, decode)
-                    break
-            else:
-                continue
-            break
-        if call.id is not None:
             self.waiting.pop(call.id, None)
         return True
 
@@ -98,9 +79,7 @@ class Held:
 
     def answered(self) -> bool:
         """Whether no call waits for a result."""
-        return not any(
-            c.id is not None and type(c) is Call and c.result is MISSING for t in self.turns for c in t.calls
-        )
+        return not any(c.id is not None and not c.answered for t in self.turns for c in t.calls)
 
     def drop(self) -> list[Event]:
         """All turns, which are then forgotten."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from dataclasses import dataclass, field
 from pathlib import PurePath
 
@@ -21,10 +20,9 @@ class Chain:
     prompt: str | None = None
     compacted: bool = False
     messages: dict[str, Turn | None] = field(default_factory=dict)
-    """The newest messages; None = what comes of it now is lost to its turn, which was given out."""
+    """The newest messages: those of its turns in their order, the newest of which are held; turns of their own take
+    what goes nowhere: further lines of copies and of turns that were given out."""
     held: Held = field(default_factory=Held)
-    keys: deque[str] = field(default_factory=deque)
-    """Of the held turns, their messages."""
 
 
 @dataclass(slots=True)

@@ -72,8 +72,11 @@ class Message(msgspec.Struct, gc=False):
             return self.content
         return "\n".join([b.text for b in self.content or () if b.text is not None])
 
-    def spent(self) -> Usage | None:
-        """Anthropic counts uncached input, cache reads and cache writes apart; the send's input is their sum."""
+    def spent(self, usd: float | None) -> Usage | None:
+        """Anthropic counts uncached input, cache reads and cache writes apart; the send's input is their sum.
+
+        `usd`: stated by old versions only, on every line of a message.
+        """
         tokens = self.usage
         if tokens is None or (tokens.input_tokens is None and tokens.output_tokens is None):
             return None
@@ -84,6 +87,7 @@ class Message(msgspec.Struct, gc=False):
             read,
             write,
             None if split is None else split.ephemeral_1h_input_tokens,
+            usd,
         )
 
 

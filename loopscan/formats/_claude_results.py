@@ -9,8 +9,6 @@ from loopscan.formats._fields import result_of_blocks
 from loopscan.model import JSON
 
 _REMINDER: Final = ("<system-reminder>", "</system-reminder>")
-LONG: Final = 3600
-"""Bytes of a result from which on it is left as JSON."""
 
 
 def result_of(raw: bytes) -> JSON:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from msgspec import UNSET, Raw
@@ -11,44 +12,50 @@ from loopscan.formats import Scan
 from loopscan.formats._assembly import HOLD, Assembly
 from loopscan.formats._claude_chains import Chain
 from loopscan.formats._claude_line import Block, Line, Message
-from loopscan.formats._claude_results import LONG, result_of
+from loopscan.formats._claude_results import result_of
 from loopscan.formats._fields import result_of_blocks, when
-from loopscan.model import JSON, Call, Event, Turn
+from loopscan.model import JSON, MISSING, Call, Event, LateCall, Turn
 
 _USES: Final = ("tool_use", "server_tool_use")
-_NOTHING: Final[list[Event]] = []
 
 
-def send(chain: Chain, line: Line, message: Message, number: int, scan: Scan, assembly: Assembly) -> list[Event]:
+def send(chain: Chain, line: Line, message: Message, number: int, scan: Scan, assembly: Assembly) -> Sequence[Event]:
     """Take a line of a model message; returns the turns that are now complete."""
-    messages, held, keys = chain.messages, chain.held, chain.keys
-    while len(keys) > len(held.turns):  # turns that were given out
-        if (old := keys.popleft()) in messages:
-            messages[old] = None
+    messages, held = chain.messages, chain.held
     key = message.id or line.requestId or line.uuid or f"line {number}"
     if key in messages:
-        turn = messages[key]
-        if turn is None:
-            turn = messages[key] = Turn(chain.run)
-        _usage(turn, message, line.costUSD)
-        _content(turn, message, chain)
-        return _NOTHING
+        _go_on(chain, key, line, message)
+        return ()
     if scan.copy_of("claude-code", key):
         messages[key] = Turn(chain.run)  # takes the further lines of the copy, goes nowhere
-        return _NOTHING
-    turn = messages[key] = _begun(chain, line, message, number)
+        return ()
+    turn = _begun(chain, line, message, number)
+    messages[key] = None
     if len(messages) > 2 * HOLD:
         del messages[next(iter(messages))]
+    ready: Sequence[Event]
     if held.turns:
         ready = held.open(turn)
     else:
         ready = assembly.settled(chain.run, held, number)
         assembly.begin(chain.run, held)
         held.open(turn)
-    keys.append(key)
     if not turn.calls and message.content:
         _content(turn, message, chain)
     return ready
+
+
+def _go_on(chain: Chain, key: str, line: Line, message: Message) -> None:
+    """Take a further line of a message."""
+    messages = chain.messages
+    turn = messages[key]
+    if turn is None:
+        open_ = (k for k in reversed(messages) if messages[k] is None)
+        turn = next((t for k, t in zip(open_, reversed(chain.held.turns), strict=False) if k == key), None)
+    if turn is None:
+        turn = messages[key] = Turn(chain.run)  # what comes of it now is lost to its turn, which was given out
+    _usage(turn, message, line.costUSD)
+    _content(turn, message, chain)
 
 
 def _begun(chain: Chain, line: Line, message: Message, number: int) -> Turn:
@@ -63,8 +70,9 @@ def _begun(chain: Chain, line: Line, message: Message, number: int) -> Turn:
         kind = block.type
         if kind == "tool_use" and type(name := block.name) is str and block.id and not calls:
             args = block.input
-            calls.append(Call(name, args, id=block.id))
-            written += len(canonical(args)) + len(name)
+            form = canonical(args)
+            calls.append(LateCall(name, args, MISSING, False, block.id, result_of, hash((name, form))))
+            written += len(form) + len(name)
         elif kind == "text":
             words = block.text
             if words is not None and words not in text:
@@ -73,20 +81,15 @@ def _begun(chain: Chain, line: Line, message: Message, number: int) -> Turn:
         else:
             calls, text, written = [], "", 0
             break
-    usage = message.spent()
-    if usage is not None:
-        usage.usd = line.costUSD  # stated by old versions only, on every line of a message
     compacted, chain.compacted = chain.compacted, False
     return Turn(
-        chain.run, calls, text, usage=usage, model=message.model or None, time=when(line.timestamp), line=number,
-        prompt=chain.prompt, session=chain.session, parent=chain.parent, written=written, compacted=compacted,
+        chain.run, calls, text, False, MISSING, message.spent(line.costUSD), message.model or None,
+        when(line.timestamp), number, chain.prompt, chain.session, chain.parent, None, None, written, compacted,
     )  # fmt: skip
 
 
 def _usage(turn: Turn, message: Message, usd: float | None) -> None:
-    model, usage = message.model or None, message.spent()
-    if usage is not None:
-        usage.usd = usd
+    model, usage = message.model or None, message.spent(usd)
     if turn.usage is None or (model == turn.model and usage is not None):
         turn.model = turn.model or model
         if turn.usage is None:
@@ -108,7 +111,7 @@ def _content(turn: Turn, message: Message, chain: Chain) -> None:
 def _block(turn: Turn, block: Block, chain: Chain) -> None:
     kind = block.type
     if kind in _USES:
-        call = Call(word(block.name), block.input, id=block.id or None)
+        call = LateCall(word(block.name), block.input, id=block.id or None, decode=result_of)
         if call.id is None or all(c.id != call.id for c in turn.calls):
             turn.calls.append(call)
             if call.id is not None:
@@ -132,12 +135,14 @@ def _say(turn: Turn, text: str) -> None:
 
 def answer(chain: Chain, block: Block) -> None:
     """Join a tool result to its call."""
-    asked = None if block.tool_use_id is UNSET else block.tool_use_id or None
+    held = chain.held
     content: JSON = block.content
-    error = block.is_error is True
+    asked = block.tool_use_id or None
     if type(content) is not Raw:
-        chain.held.result(asked, result_of_blocks(content), error)
-    elif len(raw := bytes(content)) >= LONG:
-        chain.held.late_result(asked, raw, result_of, error)
-    else:
-        chain.held.result(asked, result_of(raw), error)
+        held.result(asked, result_of_blocks(content), block.is_error is True)
+        return
+    call = held.waiting.pop(asked, None) if asked is not None else held.call(None)
+    if type(call) is LateCall:
+        call.answer(bytes(content), block.is_error is True)
+        if asked is None and call.id is not None:
+            held.waiting.pop(call.id, None)

@@ -8,6 +8,7 @@ from loopscan.decode import canonical
 from loopscan.model import JSON
 
 _MAX_TIME = 32503680000.0  # year 3000
+_moment = datetime.fromisoformat
 
 
 def text_or_none(value: JSON) -> str | None:
@@ -64,9 +65,9 @@ def dollars(value: JSON) -> float | None:
 
 def when(value: JSON) -> float | None:
     """A point in time as epoch seconds: ISO 8601 (UTC where no zone is given), epoch s, ms, us or ns."""
-    if isinstance(value, str):
+    if type(value) is str:
         try:
-            moment = datetime.fromisoformat(value)
+            moment = _moment(value)
         except ValueError:
             try:
                 return when(float(value))

@@ -11,7 +11,7 @@ its maker; field meanings follow the records themselves and https://docs.anthrop
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Final
 
@@ -20,7 +20,7 @@ from loopscan.decode import FAST_ERRORS
 from loopscan.formats import Scan
 from loopscan.formats._assembly import Assembly
 from loopscan.formats._claude_chains import Chain, Chains
-from loopscan.formats._claude_line import Block, Line, Message, decode, line_of
+from loopscan.formats._claude_line import Line, Message, decode, line_of
 from loopscan.formats._claude_results import clean_result as clean_result
 from loopscan.formats._claude_turns import answer, send
 from loopscan.formats._fields import identity, mapping, when
@@ -91,29 +91,48 @@ class SessionLog:
         self.runs = Chains(PurePath(blob.name))
 
     def lines(self) -> Iterator[Event]:
-        """The events of a file of lines; those of unusual types go by way of `record`."""
-        blob, skips, runs, of = self.blob, self.scan.skips, self.runs.open, self.runs.of
+        """The events of a file of lines; those of unusual types go by way of `record`.
+
+        Longer than other functions, and what `_message` does in places: it runs for every line.
+        """
+        blob, scan, skips, runs, of = self.blob, self.scan, self.scan.skips, self.runs.open, self.runs.of
+        assembly = self.assembly
         placed = blob.placed(skips)
         lines = ((number, data) for number, _, data in placed)
         for number, _, data in placed:
             try:
                 line = decode(data)
             except FAST_ERRORS:
-                line = None
-            if line is None or line.type not in ("assistant", "user"):
-                if line is None or line.type not in _BOOKKEEPING:
-                    for place, record in blob.rescued(number, data, lines, skips):
-                        yield from self.record(record, place)
-                continue
-            usual = line.agentId is None and line.isSidechain is not True
-            chain = (runs.get(line.sessionId) if usual and line.sessionId else None) or of(line)
-            if line.type == "user" and (result := _result_alone(line)) is not None:
-                answer(chain, result)
-            elif ready := self._message(line, chain, number):
-                yield from ready
+                kind = None
+            else:
+                kind = line.type
+            if kind == "assistant" or kind == "user":
+                usual = line.agentId is None and line.isSidechain is not True
+                chain = (usual and runs.get(line.sessionId or "")) or of(line)
+                message = line.message
+                if message is None:
+                    yield from self._message(line, chain, number)
+                elif kind == "user":
+                    content = message.content
+                    if (
+                        type(content) is list
+                        and len(content) == 1
+                        and (block := content[0]).type == "tool_result"
+                        and block.text is None
+                    ):
+                        answer(chain, block)
+                    else:
+                        yield from self._user(line, message, chain, number)
+                elif message.model == "<synthetic>" or line.isApiErrorMessage is True:
+                    yield from self._api_error(line, message, chain, number)
+                else:
+                    yield from send(chain, line, message, number, scan, assembly)
+            elif kind not in _BOOKKEEPING:
+                for place, record in blob.rescued(number, data, lines, skips):
+                    yield from self.record(record, place)
         blob.tell_damage(skips)
 
-    def record(self, record: JSON, number: int) -> list[Event]:
+    def record(self, record: JSON, number: int) -> Sequence[Event]:
         """The events of one value of any shape."""
         if not isinstance(record, dict):
             self.scan.skips.add(self.blob.name, number, "not an object: a session line is a JSON object")
@@ -135,7 +154,7 @@ class SessionLog:
             self.scan.skips.unknown_type("claude-code", kind)
         return []
 
-    def _message(self, line: Line, chain: Chain, number: int) -> list[Event]:
+    def _message(self, line: Line, chain: Chain, number: int) -> Sequence[Event]:
         message = line.message or _NO_MESSAGE
         if line.type == "assistant":
             if message.model == "<synthetic>" or line.isApiErrorMessage is True:
@@ -143,18 +162,18 @@ class SessionLog:
             return send(chain, line, message, number, self.scan, self.assembly)
         return self._user(line, message, chain, number)
 
-    def _api_error(self, line: Line, message: Message, chain: Chain, number: int) -> list[Event]:
+    def _api_error(self, line: Line, message: Message, chain: Chain, number: int) -> Sequence[Event]:
         if line.isApiErrorMessage is not True:
             return []
         text = message.text
         state = "context_full" if "prompt is too long" in text.lower() else "error"
         return self._end(line, chain, state, text, number)
 
-    def _end(self, line: Line, chain: Chain, state: str, text: str, number: int) -> list[Event]:
+    def _end(self, line: Line, chain: Chain, state: str, text: str, number: int) -> Sequence[Event]:
         stamp, note = when(line.timestamp), text[:200] or None
         return self.assembly.end(End(chain.run, state, note, number, time=stamp, prompt=chain.prompt))
 
-    def _user(self, line: Line, message: Message, chain: Chain, number: int) -> list[Event]:
+    def _user(self, line: Line, message: Message, chain: Chain, number: int) -> Sequence[Event]:
         answered = False
         for block in message.blocks:
             if block.type == "tool_result":
@@ -171,13 +190,3 @@ class SessionLog:
 
 
 _NO_MESSAGE: Final = Message()
-
-
-def _result_alone(line: Line) -> Block | None:
-    """The result that a line holds, where it holds nothing else."""
-    message = line.message
-    if message is not None and type(content := message.content) is list and len(content) == 1:
-        block = content[0]
-        if block.type == "tool_result" and block.text is None:
-            return block
-    return None

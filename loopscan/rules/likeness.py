@@ -60,8 +60,8 @@ class Point:
 
 def unlike(before: Call, call: Call) -> bool:
     """The first test of `may_be_alike`, at which nearly every turn ends."""
-    if type(before) is not Call or type(call) is not Call:
-        return _long_unlike(before, call)
+    if type(before) is LateCall is type(call) and before.unlike(call, LISTED):
+        return True
     first, second = before.result, call.result
     return (
         type(first) is str is type(second)
@@ -69,23 +69,6 @@ def unlike(before: Call, call: Call) -> bool:
         and first[-10:] != second[-10:]
         and (len(first) != len(second) or len(first) >= LISTED)
     )
-
-
-def _long_unlike(before: Call, call: Call) -> bool:
-    """The same where one of the results is long, and is not to be looked at without need."""
-    ends = _ends(before)
-    if ends is None or (others := _ends(call)) is None or ends[0] == others[0] or ends[1] == others[1]:
-        return False
-    if (type(call) is LateCall and call.longer(LISTED)) or (type(before) is LateCall and before.longer(LISTED)):
-        return True
-    return len(before.result) != len(call.result) or len(call.result) >= LISTED
-
-
-def _ends(call: Call) -> tuple[str, str] | None:
-    if isinstance(call, LateCall):
-        return call.ends()
-    result = call.result
-    return (result[:8], result[-10:]) if type(result) is str else None
 
 
 def may_be_alike(before: Call, call: Call) -> bool:

@@ -37,6 +37,10 @@ class Watch:
     trails: dict[str, Seen | Trail] = field(default_factory=dict)
     """The last call of each tool; a trail while its calls are alike."""
     _live: dict[type, Any] = field(default_factory=dict)
+    _reading: list[Any] | None = None
+    _writing: list[Any] | None = None
+    _shells: list[Any] | None = None
+    """Those of the rules that are told what was read, written or run; None = to be found out."""
     blind: Blind | None = None
 
     def push(self, action: Action, seen: Seen | None, turn: int) -> None:
@@ -138,21 +142,27 @@ class Watch:
                     self.trails[name] = seen
                 else:
                     self._alike(name, last, call, seen)
-            for rule in self.rules.shell:
-                self._of(rule).shell(line, action, self)
+            if self._shells is None:
+                self._shells = [self._of(rule) for rule in self.rules.shell]
+            for rule in self._shells:
+                rule.shell(line, action, self)
 
     def file(self, what: int, args: dict[str, JSON], action: Action) -> None:
         path = tools.path_of(args)
         if path is None:
             return
         if what & tools.READS or args.get("command") == "view":
-            for rule in self.rules.reading:
-                if not rule.AFTER_WRITING or rule in self._live:
-                    self._of(rule).reading(path, args, action, self)
+            if self._reading is None:
+                live = [r for r in self.rules.reading if not r.AFTER_WRITING or r in self._live]
+                self._reading = [self._of(rule) for rule in live]
+            for rule in self._reading:
+                rule.reading(path, args, action, self)
         elif what & tools.WRITES:
-            for rule in self.rules.writing:
-                if not rule.AFTER_READING or rule in self._live:
-                    self._of(rule).writing(path, args, action, self)
+            if self._writing is None:
+                live = [r for r in self.rules.writing if not r.AFTER_READING or r in self._live]
+                self._writing = [self._of(rule) for rule in live]
+            for rule in self._writing:
+                rule.writing(path, args, action, self)
 
     def _compare(self, seen: Seen, before: Seen) -> None:
         """Note how the results of two equal calls differ, if they do."""
@@ -168,6 +178,7 @@ class Watch:
         mine = self._live.get(rule)
         if mine is None:
             mine = self._live[rule] = rule()
+            self._reading = self._writing = None
         return mine
 
     def plain(self, call: Call) -> str:
