@@ -88,11 +88,25 @@ class Detector(msgspec.Struct, gc=False):
                     fired = period
             earlier = earlier.before
         if earlier is not None:
-            self._cut(seen)
+            self.cut(seen)
         self.runs = runs
         return fired
 
-    def _cut(self, seen: Seen) -> None:
+    def back(self, turn: int) -> bool:
+        """Whether a turn of the window came back."""
+        seen = self.ring[turn % self.reach]
+        return seen is not None and seen.turn == turn and seen.before is not None
+
+    def missed(self, after: int) -> list[Seen]:
+        """The newest turns, all later than `after`, that came back one after the other."""
+        found: list[Seen] = []
+        turn = self.turn
+        while turn > after and (seen := self.at(turn)) is not None and seen.before is not None:
+            found.insert(0, seen)
+            turn -= 1
+        return found
+
+    def cut(self, seen: Seen) -> None:
         """Forget the links beyond the window, so that a chain never grows with the run."""
         earlier: Seen | None = seen
         while earlier is not None and earlier.before is not None:

@@ -62,12 +62,21 @@ class Tracker:
                 self._open.last = self.turn
                 return None
             self._close(self._open)
+        last = self.detector.last
+        if last is not None and last.before is not None and self.watch is not None:
+            self.watch.catch_up()
         period = self.detector.push(action)
         if self.watch is not None:
             self.watch.push(action, self.detector.last, self.turn)
         if self._unleft or self._waited:
             self._judge(action)
         return self._start(period) if period else None
+
+    def differs(self, tool: str, seen: Action) -> None:
+        """Take note of a turn of the window that came back with another result (`loopscan.rules.apart`)."""
+        self.detector.cut(seen)
+        if self.watch is not None:
+            self.watch.differs(tool)
 
     def _goes_on(self, episode: Episode, action: Action) -> bool:
         at = (self.turn - episode.first) % episode.period

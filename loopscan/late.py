@@ -13,6 +13,8 @@ from loopscan.decode import FAST_ERRORS
 from loopscan.model import JSON, MISSING, Call
 from loopscan.row import Plain, Row
 
+Marks = tuple[int, int, int]
+
 BYTE: Final = 255
 _OPEN: Final = 16
 """Files that are held open to be read again."""
@@ -64,6 +66,11 @@ def _gone(line: bytes) -> Row:
     raise OSError(errno.ESTALE, "replaced")
 
 
+def marks_of(result: str) -> Marks:
+    """What is held of a result (`Late`)."""
+    return hash(result[:8]) & BYTE, hash(result[-10:]) & BYTE, len(result) & BYTE
+
+
 class Late(Plain, gc=False):
     """A usual turn without its content.
 
@@ -94,7 +101,7 @@ class Late(Plain, gc=False):
         return self.calls[0].args
 
     @property
-    def marks(self) -> tuple[int, int, int]:
+    def marks(self) -> Marks:
         """What is known of its result."""
         return self.head, self.tail, self.size
 
@@ -104,11 +111,7 @@ class Late(Plain, gc=False):
         if self.made is None:
             row: Row = self.source.row(self.place)
             result: JSON = None if row is None else row.result
-            if type(result) is str and self.marks == (
-                hash(result[:8]) & BYTE,
-                hash(result[-10:]) & BYTE,
-                len(result) & BYTE,
-            ):
+            if type(result) is str and self.marks == marks_of(result):
                 self.made = [Call(row.name, row.args, result)]
             else:
                 self.made = [Call("", None, MISSING)]

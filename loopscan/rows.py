@@ -16,6 +16,7 @@ from loopscan.late import BYTE, Late, Source
 from loopscan.model import Call
 from loopscan.row import Row
 from loopscan.rules import tools
+from loopscan.rules.apart import apart
 from loopscan.rules.likeness import ASKED, LISTED, may_be_alike, unlike
 from loopscan.rules.streaks import GAP, Trail
 from loopscan.rules.watch import TOOLS
@@ -93,28 +94,32 @@ def usual(
             ident = hash((name, canonical(args)))
         number += 1
         before: Any = newest.get(ident)
-        if before is not None and before.turn > number - reach:
-            break
+        if before is not None and before.turn <= number - reach:
+            before = None
         if type(result) is str:
             size = len(result)
             head, tail = hash(result[:8]) & BYTE, hash(result[-10:]) & BYTE
         else:
             head = tail = size = 0
+        if before is not None and (
+            tracker is None or not apart(tracker.detector, before, row, what, (head, tail, size & BYTE), number)
+        ):
+            break
         last: Any = trails.get(name)
         if last is not None:
             if type(last) is Trail:
                 break
             if number - last.turn <= GAP:
                 if type(last) is Late:
-                    apart = (
+                    far = (
                         last.head != head
                         and last.tail != tail
                         and (last.size != size & BYTE or size >= LISTED)
                         and type(result) is str
                     )
                 else:
-                    apart = unlike(last.calls[0], Call(name, args, result))
-                if not (apart and (what or (type(args) is dict and ASKED.isdisjoint(args)))) and may_be_alike(
+                    far = unlike(last.calls[0], Call(name, args, result))
+                if not (far and (what or (type(args) is dict and ASKED.isdisjoint(args)))) and may_be_alike(
                     last.calls[0], Call(name, row.args, result)
                 ):
                     break
@@ -131,6 +136,9 @@ def usual(
             action = row
             row.ident, row.turn, row.run, row.ts, row.model = ident, number, None, None, None
         ring[number % reach] = newest[ident] = trails[name] = action
+        if before is not None and tracker is not None:
+            action.before = before
+            tracker.differs(name, action)
         if time is None:
             waits.append(0.0)
         else:

@@ -79,6 +79,11 @@ def stable_text(text: str) -> str:
     return text
 
 
+def steady(text: str) -> bool:
+    """Whether a result is no JSON and so free of volatile parts that only a result that is equal as it is equals it."""
+    return "<" not in text and text.lstrip()[:1] not in ("{", "[") and stable_text(text) == text
+
+
 def stable(value: JSON, depth: int = 0) -> JSON:
     """A result without its volatile parts; text that holds a JSON object or array is read as one."""
     if depth > _DEEPEST:

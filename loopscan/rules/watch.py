@@ -42,6 +42,8 @@ class Watch:
     _shells: list[Any] | None = None
     """Those of the rules that are told what was read, written or run; None = to be found out."""
     blind: Blind | None = None
+    told: int = 0
+    """The last turn that the rules were shown because it came back."""
 
     def push(self, action: Action, seen: Seen | None, turn: int) -> None:
         """Take the next turn; `seen`: its place in the detector's window, None if it equals nothing."""
@@ -97,7 +99,21 @@ class Watch:
         for rule in self.rules.fault:
             self._of(rule).fault(action, self)
 
+    def differs(self, tool: str) -> None:
+        """A call came back with a result that has nothing in common with the one before."""
+        if self.blind is None:
+            self.blind = Blind()
+        self.blind.pair(tool, None, None, False)
+
+    def catch_up(self) -> None:
+        """Show the rules the turns just before that came back and that they were not shown: now others may follow."""
+        for seen in self.detector.missed(self.told):
+            self.turn = self.told = seen.turn
+            for rule in self.rules.back:
+                self._of(rule).back(seen, self)
+
     def _came_back(self, seen: Seen, before: Seen) -> None:
+        self.told = seen.turn
         calls = seen.calls
         if self.keyer.tools and calls and all(map(self.polls, calls)):
             return
