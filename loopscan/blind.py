@@ -16,7 +16,8 @@ from loopscan.model import JSON
 
 PAIRS: Final = 3
 """Pairs of equal calls with different results that are wanted before a field is named."""
-_MOST_PAIRS: Final = 12
+MOST_PAIRS: Final = 12
+"""Such pairs of a tool that are looked at."""
 _MOST_SPOTS: Final = 3
 _MOST_TOOLS: Final = 8
 _LONG: Final = 20_000
@@ -45,7 +46,7 @@ class Blind:
             known = self._tools[tool] = _Tool()
         if same:
             known.equal += 1
-        elif known.pairs < _MOST_PAIRS:
+        elif known.pairs < MOST_PAIRS:
             known.pairs += 1
             found = list(differences(first, second))
             if 0 < len(found) <= _MOST_SPOTS and all(spot is not None for spot, _ in found):

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, Self
 
 from loopscan import decode
 from loopscan.compression import unpacked
@@ -224,7 +224,7 @@ class Blob:
         """Release the file."""
         self._raw.close()
 
-    def __enter__(self) -> Blob:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

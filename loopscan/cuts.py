@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import BinaryIO, Final
+from collections.abc import Iterator, Mapping
+from typing import Any, BinaryIO, Final
 
 from loopscan import decode
 from loopscan.blob import Head
@@ -36,6 +36,40 @@ def all_cuts(items: list[Input], sizes: list[int], inputs: Inputs) -> dict[int, 
     return {n: places for n, places in found.items() if places is not None}
 
 
+def all_legs(
+    items: list[Input], sizes: list[int], inputs: Inputs, cut: Mapping[int, list[int]]
+) -> dict[int, list[int]]:
+    """The places where others of such inputs can be read from, each of one long run (`loopscan.relay`), 0 first."""
+    share = sum(sizes) // (2 * inputs.jobs)
+    big = [n for n, size in enumerate(sizes) if size > share and size >= 2 * LEAST and n not in cut]
+    found = {n: _legs(items[n], sizes[n], 2 * inputs.jobs, inputs) for n in big}
+    return {n: places for n, places in found.items() if len(places) > 1}
+
+
+def _legs(item: Input, size: int, parts: int, inputs: Inputs) -> list[int]:
+    head = None if inputs.field_map or inputs.format not in (None, "loopscan") else _head(item)
+    rows = None if head is None else rows_of(head)
+    first = None if head is None else row_of(rows, head.raw.split(b"\n", 1)[0])
+    if head is None or first is None or rows is None or (inputs.format or detect(head)) != "loopscan":
+        return []
+    try:
+        with open(item.path, "rb") as file:
+            met = {run for k in range(SAMPLES) for run in _runs_at(rows, file, size * k // SAMPLES)}
+            return sorted({0, *_places(file, size, parts)}) if met <= {first.run} else []
+    except OSError:
+        return []
+
+
+def row_of(rows: Rows | None, line: bytes) -> Any:
+    """A line as a row (`loopscan.formats._native_rows.Row`); None where it is not as most lines of its log are."""
+    if rows is None:
+        return None
+    try:
+        return rows.decode(line)
+    except FAST_ERRORS:
+        return None
+
+
 def cuts(item: Input, size: int, parts: int, inputs: Inputs) -> list[int] | None:
     """The bytes at which the 2nd, 3rd … part of a file begins; None where it is to be read as a whole."""
     head = None if inputs.field_map else _head(item)
@@ -46,11 +80,16 @@ def cuts(item: Input, size: int, parts: int, inputs: Inputs) -> list[int] | None
         with open(item.path, "rb") as file:
             if not _is_cuttable(name, head, file, size if parts > 1 else 0):
                 return None
-            count = min(parts, size // LEAST)
-            found = {place for k in range(1, count) if (place := _line_after(file, size * k // count)) is not None}
+            found = _places(file, size, parts)
     except OSError:
         return None
     return sorted(found) if found or parts == 1 else None
+
+
+def _places(file: BinaryIO, size: int, parts: int) -> set[int]:
+    """Where the 2nd, 3rd … of some parts begin."""
+    count = min(parts, size // LEAST)
+    return {place for k in range(1, count) if (place := _line_after(file, size * k // count)) is not None}
 
 
 def _head(item: Input) -> Head | None:

@@ -54,6 +54,10 @@ class Episode:
         """Whole copies of the block."""
         return (self.last - self.first + 1) // self.period if self.count is None else self.count
 
+    def repeats(self, earlier: Episode) -> bool:
+        """Whether it is of the same loop with the same results as an earlier one."""
+        return self.loop == earlier.loop and self.rule == earlier.rule and set(self.keys) == set(earlier.keys)
+
     @property
     def left(self) -> bool:
         """Whether the run got out of it."""

@@ -130,7 +130,7 @@ class Tracker:
     def _add(self, episode: Episode) -> bool:
         """List an episode; beyond `MAX_EPISODES` it is only counted, and False."""
         for earlier in self.episodes:
-            if earlier.loop == episode.loop and earlier.rule == episode.rule and set(earlier.keys) == set(episode.keys):
+            if episode.repeats(earlier):
                 earlier.again = True
         if len(self.episodes) >= MAX_EPISODES:
             self.dropped += 1

@@ -19,6 +19,7 @@ from loopscan.ties import groups
 if TYPE_CHECKING:
     from loopscan.chunks import Chunk, Lines, Stretch
     from loopscan.joined import Cut
+    from loopscan.relay import Leg
 
 _BATCH: Final = 1 << 25
 _LEFT: Final = 4
@@ -32,24 +33,35 @@ _LOOKS: Final = 8
 """What was read is looked at when it is one of so many parts of all, then one of half as many, and so on."""
 _NAMED: Final = 20
 """Files of a killed process that are named."""
+_NONE: Final[Mapping[int, list[int]]] = {}
 
 Result = bytes | Killed | None
 """What the crew has of a share: see `Crew.results`."""
 
 
-def shares_of(items: list[Input], sizes: list[int], cuts: Mapping[int, list[int]], jobs: int) -> list[Files | Chunk]:
-    """What to hand out, the largest first; files by `cuts`, small ones many at once."""
+def shares_of(
+    items: list[Input],
+    sizes: list[int],
+    cuts: Mapping[int, list[int]],
+    jobs: int,
+    legs: Mapping[int, list[int]] = _NONE,
+) -> list[Files | Chunk | Leg]:
+    """What to hand out, the largest first; files by `cuts` and by `legs`, small ones many at once."""
     left = total = sum(sizes)
-    shares: list[Files | Chunk] = []
+    shares: list[Files | Chunk | Leg] = []
+    for number, places in legs.items():
+        from loopscan.relay import Leg  # most scans have no need of it
+
+        shares += [Leg(number, items[number], tuple(places), k) for k in range(len(places))]
     for number, places in cuts.items():
-        from loopscan.chunks import Chunk  # most scans have no need of it
+        from loopscan.chunks import Chunk
 
         ends = [*places, None]
         shares += [Chunk(number, items[number], s, e) for s, e in zip([0, *places], ends, strict=True)]
     batches: list[list[int]] = []
     room = 0
     for number in sorted(range(len(items)), key=sizes.__getitem__, reverse=True):
-        if number in cuts:
+        if number in cuts or number in legs:
             continue
         if not batches or sizes[number] > room or len(batches[-1]) == _FILES:
             batches.append([])
@@ -77,7 +89,7 @@ class Gathered:
     failures: dict[int, str] = field(default_factory=dict)
     unread: int = 0
 
-    def first(self, crew: Crew, shares: list[Files | Chunk]) -> bool:
+    def first(self, crew: Crew, shares: list[Files | Chunk | Leg]) -> bool:
         """Read each input, or part of one, as a scan of its own. False as soon as most of it was to be read again."""
         results = crew.results(dict(enumerate(shares)))
         for share in shares:
@@ -193,11 +205,11 @@ class Gathered:
 
         return merged([self.cuts.get(n) or Cut({n: self.items[n]}) for n in numbers])
 
-    def _take_part(self, share: Chunk, result: Result) -> None:
+    def _take_part(self, share: Chunk | Leg, result: Result) -> None:
         if isinstance(result, Killed):
             self._lose(share.number, share, result)
         elif result is not None:
-            self.cuts[share.number].take(share, cast("Lines", unpacked(result)))
+            self.cuts[share.number].take(cast("Chunk", share), cast("Lines", unpacked(result)))
 
     def _lose(self, number: int, share: Share, killed: Killed) -> None:
         hide = self.inputs.hide

@@ -15,18 +15,25 @@ _TAIL: Final = 1 << 12
 
 
 def placed(
-    ahead: bytes, stream: Stream, too_long: Callable[[int], None], patience: int
+    ahead: bytes,
+    stream: Stream,
+    too_long: Callable[[int], None],
+    patience: int,
+    start: tuple[int, int] = (0, 0),
+    done: Callable[[int], None] | None = None,
 ) -> Iterator[tuple[int, int, bytes]]:
     """The lines that are not blank: number, from 1, place of the first byte, bytes; `ahead` are those taken already.
 
-    A line above LINE_LIMIT (by a buffer at most) is passed over and `too_long` told its number; the places of those
-    behind it are -1. One that does not end within `patience` bytes ends the reading.
+    `start`: lines and bytes before all of it; `done` is told the number of the last line once all were read. A line
+    above LINE_LIMIT (by a buffer at most) is passed over and `too_long` told its number; the places of those behind it
+    are -1. One that does not end within `patience` bytes ends the reading.
     """
     if len(ahead) > _BUFFER:
         ahead, stream = b"", Ahead(ahead, stream)
-    number = place = 0
+    number, place = start
     cut = ahead.rfind(b"\n") + 1
-    for number, line in enumerate(ahead[:cut].split(b"\n")[:-1], 1):
+    for line in ahead[:cut].split(b"\n")[:-1]:
+        number += 1
         if line and not line.isspace():
             yield number, place, line
         place += len(line) + 1
@@ -46,8 +53,12 @@ def placed(
         except _TooLong:
             number, rest, place = number + 1, b"", -1
             too_long(number)
-    if rest and not rest.isspace():
-        yield number + 1, place, rest
+    if rest:
+        number += 1
+        if not rest.isspace():
+            yield number, place, rest
+    if done is not None:
+        done(number)
 
 
 class _TooLong(Exception):

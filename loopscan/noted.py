@@ -42,12 +42,18 @@ class Said:
     sayings: list[Saying]
     rest: Skips
 
-    def replay(self, skips: Skips, base: int = 0) -> None:
-        """Say and count it as part of the whole scan. `base`: lines of the input before the part that was read."""
+    def moved(self, lines: int) -> list[Saying]:
+        """The sayings, of an input of which so many more lines are before."""
+        return [
+            s._replace(line=s.line + lines) if isinstance(s, Skip) and s.line is not None else s for s in self.sayings
+        ]
+
+    def replay(self, skips: Skips) -> None:
+        """Say and count it as part of the whole scan."""
         before = skips.unknown.copy() if any(isinstance(s, Told) for s in self.sayings) else skips.unknown
         for saying in self.sayings:
             if isinstance(saying, Skip):
-                skips.add(saying.file, saying.line and saying.line + base, saying.reason)
+                skips.add(saying.file, saying.line, saying.reason)
             elif isinstance(saying, Barren):
                 skips.nothing(saying.file, saying.reason)
             elif skips.report is not None:

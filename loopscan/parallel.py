@@ -39,17 +39,22 @@ def read(inputs: Inputs, settings: Settings, prices: PriceBook, engine: Audit) -
     sizes = _sizes(items)
     if sum(sizes) < ENOUGH:
         return None
-    from loopscan.cuts import all_cuts
+    from loopscan.cuts import all_cuts, all_legs
 
     cuts = all_cuts(items, sizes, inputs)
-    if STOP.asked or (not cuts and (len(items) < 2 or max(sizes) > MOST * sum(sizes))):
+    legs = {} if settings.watched or settings.idle is not None else all_legs(items, sizes, inputs, cuts)
+    if STOP.asked or (not (cuts or legs) and (len(items) < 2 or max(sizes) > MOST * sum(sizes))):
         return None
     from loopscan.crew import Crew, NoCrew
     from loopscan.gather import Gathered, shares_of
     from loopscan.shares import task
 
-    shares = shares_of(items, sizes, cuts, inputs.jobs)
+    shares = shares_of(items, sizes, cuts, inputs.jobs, legs)
     found, asked = Gathered(items, sizes, inputs), task(inputs, settings, prices)
+    if legs:
+        from loopscan.relayed import Relay
+
+        found.cuts.update({n: Relay({n: items[n]}) for n in legs})
     with on_interrupt() if inputs.stoppable else nullcontext(), suppress(NoCrew):
         with Crew(min(inputs.jobs, len(shares)), asked) as crew:
             if not found.first(crew, shares):

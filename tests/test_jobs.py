@@ -354,13 +354,16 @@ def test_progress(tmp_path: Path) -> None:
 class TestSignals:
     """Processes that are killed, and scans that are stopped."""
 
-    @pytest.fixture(params=["files", "parts"])
+    @pytest.fixture(params=["files", "parts", "legs"])
     def folder(self, tmp_path: Path, request: pytest.FixtureRequest) -> Path:
-        """Logs that take a while: some files, or one that is cut."""
+        """Logs that take a while: some files, or one that is cut, or one of one run."""
         text = {"text": "word " * 40, "error": "no"}
         for name in "abcdef":
             lines = (turn(f"{name}{k // 20}", k % 20, **text) for k in range(20_000))
-            path = tmp_path / ("one.jsonl" if request.param == "parts" else f"{name}.jsonl")
+            if request.param == "legs":
+                at = 20_000 * "abcdef".index(name)
+                lines = (turn("one", at + k, text="word " * 40) for k in range(20_000))
+            path = tmp_path / (f"{name}.jsonl" if request.param == "files" else "one.jsonl")
             with path.open("ab") as file:
                 file.write(b"".join(json.dumps(line).encode() + b"\n" for line in lines))
         return tmp_path

@@ -66,6 +66,11 @@ def _read(blob: Blob, scan: Scan) -> Iterator[Event | Batch]:
     else:
         for number, value in blob.values(scan.skips):
             yield from log.value(value, number)
+    yield from ended(log)
+
+
+def ended(log: Log) -> Iterator[Event | Batch]:
+    """The turns that are open where a log ends."""
     for run_id, run in log.met:
         if (row := log.held(run)) is not None:
             yield Batch(run_id, [row], log.source, True)
