@@ -8,26 +8,26 @@ to look at, and words end it, if there are any. What is anything more is for `lo
 from __future__ import annotations
 
 from array import array
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 import orjson
 
 from loopscan.bill import Bill
-from loopscan.cold import Cold
 from loopscan.decode import FAST_ERRORS, canonical, fast
 from loopscan.estimate import result_chars, written_chars
 from loopscan.fill import COUNTED, filling
-from loopscan.finished import Finished
+from loopscan.fired import NONE
 from loopscan.model import MISSING
-from loopscan.money import Checked, Guessed, Money, Spent, money_notes
+from loopscan.money import Guessed, Money, Spent, money_notes
 from loopscan.part import priced
 from loopscan.rules import REACH, tools
 from loopscan.rules.likeness import ASKED, may_be_alike, unlike
 from loopscan.rules.streaks import GAP
-from loopscan.series import PART, Series, whole
+from loopscan.series import PART
+from loopscan.settle import Settled
 from loopscan.spelling import PATHS
 from loopscan.terms import PLAIN, terms_of
-from loopscan.waste import Waste
 
 if TYPE_CHECKING:
     from loopscan.key import Keyer
@@ -35,19 +35,74 @@ if TYPE_CHECKING:
     from loopscan.money import PriceBook
     from loopscan.settings import Settings
     from loopscan.spill import Spill
-    from loopscan.terms import Terms
 
 _SORTED: Final = orjson.OPT_SORT_KEYS
 _SHELL: Final = tools.SHELL
 _WORDS: Final = 300
 """Characters from which on the last words of a run are looked at: shorter ones hold no repetition (`rules.inside`)."""
-_WASTE, _CHECKED, _COLD = Waste(), Checked(), Cold()
-"""Shared by all; nobody changes them."""
+_NO_GAP: Final = (0.0, 0)
+_NO_LABELS: Final[dict[str, str]] = {}
+"""Shared by all; nobody changes it."""
+
+
+@dataclass(slots=True)
+class Calm(Settled):
+    """The report of a calm run: `actions` turns of one call, and perhaps a last one of words.
+
+    `filled`: where the tokens of its sends come from, see `loopscan.fill.Filling`.
+    """
+
+    session: str | None = None  # type: ignore[assignment]
+    labels: dict[str, str] = field(default_factory=dict)
+    actions: int = 0
+    filled: str = "unknown"
+
+    plain = False
+
+    @property
+    def state(self) -> str:  # type: ignore[override]
+        """How it ended, by its last turn."""
+        return "done" if self.actions < self.part.turns else "cut"
+
+    @property
+    def calls(self) -> int:  # type: ignore[override]
+        """Calls."""
+        return self.actions
+
+    @property
+    def spent(self) -> Spent:
+        """Tokens by class and source."""
+        part, source, price = self.part, self.filled, self.price
+        spent = Spent(part.turns, unpriced=0 if price is not None else part.turns)
+        if source == "modelled":
+            spent.input, spent.output = part.input, part.output
+        if source != "unknown":
+            spent.usage_sources = {source: part.turns}
+        if price is not None:
+            spent.prices = {price.source: part.turns}
+        return spent
+
+    @property
+    def money(self) -> Money:
+        """What it spent, by class and source."""
+        part, price, spent = self.part, self.price, self.spent
+        guessed = Guessed(part.usd)
+        if self.filled == "estimated":
+            guessed.add(part.input, part.output, part.turns)
+        bill = Bill(
+            self.model, price, price, part.turns, spent.unpriced, part.input, output=part.output, usd=part.usd
+        )  # fmt: skip
+        return Money(spent, [bill], guessed=guessed)
+
+    @property
+    def notes(self) -> list[str]:
+        """What a reader must know of it, one line each."""
+        return money_notes(self.money)
 
 
 def calm(
     turns: list[Turn], source: str, format_name: str, keyer: Keyer, settings: Settings, prices: PriceBook, spill: Spill
-) -> Finished | None:
+) -> Calm | None:
     """The report of a run; None where it is not calm, or says something of its usage.
 
     `turns`: all of the run, of one model and one time; the first says what there is to say of the run.
@@ -64,47 +119,17 @@ def calm(
         chars.append(0)
     terms = terms_of(prices.find(first.model, first.time))
     limit = settings.context_window or prices.window(first.model)
-    paid = _paid(turns, chars, terms, limit, settings, spill)
-    if paid is None:
-        return None
-    series, money = paid
-    return Finished(
-        first.run, first.session, None, first.source or source, format_name, first.model or None, first.labels or {},
-        first.time, first.time, len(turns), len(acting), "done" if len(acting) < len(turns) else "cut", "inferred",
-        False, "clean", [], None, None, None, series, money, _WASTE, _WASTE, money_notes(money),
-    )  # fmt: skip
-
-
-def _paid(
-    turns: list[Turn], chars: list[int], terms: Terms, limit: int | None, settings: Settings, spill: Spill
-) -> tuple[Series, Money] | None:
-    """What turns that say nothing of their usage cost, as `loopscan.ledger` has it; their results are `chars` long.
-
-    None where one of them needs more than a look, or does not fit a context of `limit`.
-    """
-    model, price, count = turns[0].model, terms.price, len(turns)
-    way = filling(model, price is not None, settings)
+    way = filling(first.model, terms.price is not None, settings)
     most = terms.most if limit is None or way.source not in COUNTED else min(terms.most, limit - 1)
     sent, output = way.all([t.written if t.written is not None else written_chars(t) for t in turns], chars)
     if min(sent) < 0 or max(sent) > most or max(output) > PLAIN:
         return None
-    part = priced(
-        array("I", sent), array("I", output), array("d", bytes(8 * count)), (terms.input, terms.output), spill
-    )
-    spent, guessed, source = Spent(count), Guessed(part.usd), way.source
-    if source == "estimated":
-        guessed.add(part.input, part.output, count)
-    elif source == "modelled":
-        spent.input, spent.output = part.input, part.output
-    if source != "unknown":
-        spent.usage_sources = {source: count}
-    if price is None:
-        spent.unpriced = count
-    else:
-        spent.prices = {price.source: count}
-    bill = Bill(model, price, price, count, spent.unpriced, part.input, output=part.output, usd=part.usd)
-    rates = [(1, None if price is None else price.output)]
-    return Series([part], [], rates, spill, whole([part])), Money(spent, [bill], _CHECKED, guessed, _COLD)
+    waits = array("d", bytes(8 * len(turns)))
+    part = priced(array("I", sent), array("I", output), waits, (terms.input, terms.output), spill)
+    return Calm(
+        first.run, first.source or source, format_name, first.model or None, first.time, first.time, _NO_GAP, part,
+        terms.price, spill, NONE, None, None, first.session, first.labels or _NO_LABELS, len(acting), way.source,
+    )  # fmt: skip
 
 
 def _heard(turns: list[Turn], keyer: Keyer, reach: int) -> list[int] | None:

@@ -1,4 +1,4 @@
-"""Reports on their way from one process to another: nearly all are of two shapes, which are packed as bare values."""
+"""Reports on their way from one process to another: nearly all are of three shapes, which are packed as bare values."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import Any, Final
 from msgspec.structs import astuple
 
 from loopscan.bill import Bill
+from loopscan.calm import Calm
 from loopscan.cold import Cold
 from loopscan.finished import Finished
 from loopscan.fired import NONE
@@ -31,11 +32,13 @@ _ELSEWHERE: Final = Spill(0)
 _head: Final = attrgetter(*[f.name for f in fields(Finished)][: Finished.__match_args__.index("series")])
 _Finished: Final[Any] = Finished
 _Settled: Final[Any] = Settled
+_Calm: Final[Any] = Calm
 _quiet: Final = attrgetter(*Settled.__match_args__[: Settled.__match_args__.index("part")])
+_calm: Final = attrgetter(*Calm.__match_args__[len(Settled.__match_args__) :])
 _NOTHING: Final = (Checked(), Guessed(), Cold())
 _NO_WASTE: Final = Waste()
-_SHORT: Final = 3
-"""Values of the shorter shape."""
+_SHORT: Final = 4
+"""Values of the shorter shapes at most."""
 
 
 class Reports(list[RunReport]):
@@ -66,7 +69,8 @@ def keep(reports: Iterable[RunReport], spill: Spill) -> None:
 def _values(report: RunReport) -> Any:
     """A report as values that take little to pack."""
     if isinstance(report, Settled):
-        return _quiet(report), _part(report.part, report.spill), report.price
+        told = (_calm(report),) if isinstance(report, Calm) else ()
+        return _quiet(report), _part(report.part, report.spill), report.price, *told
     series, money, wasted, waiting = report.series, report.money, report.wasted, report.waiting
     rest = (money.checked, money.guessed, money.cold)
     return (
@@ -86,11 +90,12 @@ def _part(part: Part, spill: Spill) -> tuple[Any, ...]:
 
 
 def _reports(values: list[Any]) -> list[RunReport]:
-    return [_settled(*value) if len(value) == _SHORT else _finished(*value) for value in values]
+    return [_settled(*value) if len(value) <= _SHORT else _finished(*value) for value in values]
 
 
-def _settled(head: Any, part: Any, price: Price | None) -> Settled:
-    report: Settled = _Settled(*head, Part(*part), price, _ELSEWHERE, NONE)
+def _settled(head: Any, part: Any, price: Price | None, told: Any = None) -> Settled:
+    shared = (*head, Part(*part), price, _ELSEWHERE, NONE)
+    report: Settled = _Settled(*shared) if told is None else _Calm(*shared, None, None, *told)
     return report
 
 

@@ -115,7 +115,7 @@ class Settled(RunReport):
     def altered(self, **changes: Any) -> RunReport:
         """The same with other values of some fields."""
         changes = {name: value for name, value in changes.items() if getattr(self, name) != value}
-        if changes.keys() <= _OWN:
+        if changes.keys() <= set(type(self).__match_args__):
             return replace(self, **changes)
         return replace(self._finished(), **changes)
 
@@ -123,7 +123,6 @@ class Settled(RunReport):
         return Finished(**{f.name: getattr(self, f.name) for f in fields(Finished)})
 
 
-_OWN: Final = frozenset(f.name for f in fields(Settled))
 _FREE: Final[dict[str, int]] = {}
 
 

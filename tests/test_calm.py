@@ -11,12 +11,13 @@ from typing import Any
 
 import pytest
 
-from loopscan import Settings
+from loopscan import Settings, record
 from loopscan.blob import Blob
-from loopscan.calm import calm
+from loopscan.calm import Calm, calm
 from loopscan.formats import Scan, openai_messages
 from loopscan.key import Keyer
 from loopscan.model import Whole
+from loopscan.parcel import Reports, keep, packed, unpacked
 from loopscan.prices import from_options
 from loopscan.spill import Spill
 from tests.conftest import native
@@ -82,12 +83,28 @@ def test_messages(make: Callable[[Random, int], dict[str, Any]], settings: Setti
     assert records(path, settings) == records(path, replace(settings, watched=SLOW.watched))
 
 
-def test_most_calm_runs_are_seen_to_be(tmp_path: Path) -> None:
-    """Else the test above would compare the long way with itself."""
-    path = native(tmp_path / "t.jsonl", *[calm_chat(Random(number), number) for number in range(100)])
+def calm_reports(folder: Path, settings: Settings) -> list[Calm | None]:
+    """What comes of a hundred runs that may be calm."""
+    path = native(folder / "t.jsonl", *[calm_chat(Random(number), number) for number in range(100)])
     with Blob(str(path), path) as blob:
         wholes = [event for event in openai_messages.read(blob, Scan(rows=True)) if isinstance(event, Whole)]
-    prices = from_options()
-    found = [calm(w.turns, "t", "openai-messages", Keyer(), Settings(), prices, Spill()) for w in wholes]
     assert len(wholes) > 90
-    assert sum(report is not None for report in found) > 25
+    prices, spill = from_options(), Spill()
+    return [calm(w.turns, "t", "openai-messages", Keyer(), settings, prices, spill) for w in wholes]
+
+
+def test_most_calm_runs_are_seen_to_be(tmp_path: Path) -> None:
+    """Else the test above would compare the long way with itself."""
+    assert sum(report is not None for report in calm_reports(tmp_path, Settings())) > 25
+
+
+@pytest.mark.parametrize("settings", FILLED[:2], ids=["", "modelled"])
+def test_reports_that_are_sent_or_altered_say_the_same(settings: Settings, tmp_path: Path) -> None:
+    reports = [report for report in calm_reports(tmp_path, settings) if report is not None]
+    sent: Any = unpacked(packed(Reports(reports)))
+    keep(sent, Spill())
+    for report, other in zip(reports, sent, strict=True):
+        assert record(other) == record(report)
+        assert list(other.series.usd) == list(report.series.usd)
+        assert record(report.altered(run="a", labels={"b": "c"})) == record(report) | {"run": "a", "labels": {"b": "c"}}
+        assert record(report.altered(state="error")) == record(report) | {"state": "error"}
