@@ -166,9 +166,14 @@ def skipped(skips: Skips) -> dict[str, Any]:
 
 def document(report: Report) -> dict[str, Any]:
     """The whole scan as one JSON object."""
+    return frame(report) | {"runs": [record(r) for r in report.runs]}
+
+
+def frame(report: Report) -> dict[str, Any]:
+    """The same without the records of its runs."""
     return {
         "schema": SCHEMA,
-        "runs": [record(r) for r in report.runs],
+        "runs": [],
         "totals": report.totals() | figures(report),
         "skipped": skipped(report.skipped) | ({"unread_inputs": report.unread} if report.stopped else {}),
         "settings": report.settings,

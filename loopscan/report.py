@@ -6,6 +6,7 @@ The record of a run (`record`) is the output contract of DESIGN section 6.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -62,6 +63,11 @@ class RunReport:
     """The same run as the detectors of `Settings.watched` see it, without exits."""
     plain: bool
     """Whether its tokens are those that the log states, and nothing else is known of its money."""
+
+    @property
+    def kind(self) -> Hashable:
+        """Runs of one kind have records that differ in names, times and sums only; None = of no kind."""
+        return None
 
     @property
     def series(self) -> Series:

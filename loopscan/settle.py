@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from typing import Any, Final
@@ -16,7 +17,7 @@ from loopscan.part import Part
 from loopscan.price import Price, Rate
 from loopscan.quiet import Quiet
 from loopscan.report import RunReport
-from loopscan.series import Series, Totals, whole
+from loopscan.series import MOST, Series, Totals, whole
 from loopscan.spill import Spill
 from loopscan.waste import Waste
 
@@ -70,6 +71,14 @@ class Settled(RunReport):
     calls = turns
 
     @property
+    def kind(self) -> Hashable:
+        """Runs of one kind have records that differ in names, times and sums only; None = of no kind."""
+        if self.exits or self.children is not None:
+            return None
+        price = self.price
+        return self.format, self.model, *((None, None) if price is None else (price.source, price.model))
+
+    @property
     def series(self) -> Series:
         """What it spent, turn by turn."""
         part, price = self.part, self.price
@@ -101,6 +110,11 @@ class Settled(RunReport):
     def whole(self) -> Totals:
         """The totals after the last turn."""
         return whole([self.part])
+
+    @property
+    def usd(self) -> int:
+        """Picodollars of all priced sends."""
+        return min(self.part.usd, MOST)
 
     @property
     def unpriced(self) -> bool:
