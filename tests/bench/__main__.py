@@ -6,6 +6,7 @@ Every figure is a ratio of two programs run in turn, median of the rounds: the m
 from __future__ import annotations
 
 import argparse
+import compileall
 import subprocess
 import sys
 import tempfile
@@ -22,6 +23,7 @@ _MARK: Final = "<!-- measured: {} -->"
 def main() -> None:
     """Measure what was asked for."""
     given = _parser().parse_args()
+    compileall.compile_dir(ROOT / "loopscan", quiet=1)  # as an installed package is
     plan = Plan(given.scale, given.rounds, given.corpora.split(","), given.folder, given.peers)
     for name in given.tables.split(",") if given.tables else TABLES:
         print(f"## {name}", flush=True)

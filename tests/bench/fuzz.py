@@ -2,24 +2,29 @@
 
 Values that a fast path merges or loses: 1, 1.0, true and "1"; integers beyond 64 bits; NaN and numbers beyond a
 double; lone surrogates; the same text escaped otherwise; deep nesting; keys in any order, spaces anywhere.
-`python -m tests.bench.fuzz 100000` makes that many runs and compares all paths.
+`python -m tests.bench.fuzz 100000` makes that many runs, in batches, and compares all paths.
 """
 
 from __future__ import annotations
 
+import argparse
 import gzip
 import json
 import math
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from random import Random
 from typing import Any, Final
 
 Fires = dict[str, int | None]
 """Run -> the turn at which the period rule fires first."""
+WINDOWS: Final = (6, 10, 20)
+BATCH: Final = 5_000
+"""Runs of one log: a scan holds some 17 KB for each of these to its end."""
 
 _DEEP: Final = 300
 _TEXTS: Final = (
@@ -107,14 +112,14 @@ def _number(text: str) -> Any:
     return number if math.isfinite(number) else ["beyond", text]
 
 
-def oracle(lines: Iterator[str], window: int, copies: int = 2) -> Fires:
-    """The answer of the standard library and the rule as it is written down."""
+def oracle(lines: Iterable[str], *windows: int, copies: int = 2) -> list[Fires]:
+    """The answers of the standard library and the rule as it is written down, one for each window."""
     keys: dict[str, list[str | None]] = {}
     for line in lines:
         call = json.loads(line, parse_float=_number, parse_constant=lambda c: ["constant", c])
         key = json.dumps([call["name"], call["args"], call["result"]], sort_keys=True) if "result" in call else None
         keys.setdefault(call["run_id"], []).append(key)
-    return {run: _fires(found, window, copies) for run, found in keys.items()}
+    return [{run: _fires(found, window, copies) for run, found in keys.items()} for window in windows]
 
 
 def _fires(keys: list[str | None], window: int, copies: int) -> int | None:
@@ -134,16 +139,15 @@ def found(program: str, argv: list[str], stdin: bytes | None = None) -> Fires:
     return {r["run"]: r["no_progress"] and r["no_progress"]["turn"] for r in records}
 
 
-def differences(runs: int, seed: int, folder: Path) -> dict[str, list[str]]:
-    """Per path the runs it answers otherwise than the oracle; every list is to be empty."""
+def differences(runs: int, seed: int, folder: Path, windows: Sequence[int] = WINDOWS) -> dict[str, list[str]]:
+    """Per path the runs it answers otherwise than the oracle, at any of the windows; every list is to be empty."""
     lines = list(log(Random(seed), runs))
     path, packed = folder / "nasty.jsonl", folder / "nasty.jsonl.gz"
     data = "\n".join(lines).encode("utf-8", "surrogatepass") + b"\n"
     path.write_bytes(data)
     packed.write_bytes(gzip.compress(data, 1))
     wrong: dict[str, list[str]] = {}
-    for window in (6, 10, 20):
-        want = oracle(iter(lines), window)
+    for window, want in zip(windows, oracle(lines, *windows), strict=True):
         for exact in ([], ["--exact"]):
             for name, argv, stdin in (
                 ("one job", [str(path), "--jobs", "1"], None),
@@ -154,17 +158,34 @@ def differences(runs: int, seed: int, folder: Path) -> dict[str, list[str]]:
                 program = "tests.several" if "--jobs" in argv else "loopscan"
                 got = found(program, [*argv, "--window", str(window), *exact], stdin)
                 bad = [run for run in want.keys() | got.keys() if want.get(run) != got.get(run)]
-                wrong[f"window {window}{' exact' if exact else ''}, {name}"] = sorted(bad)
+                said = wrong.setdefault(f"{name}{', exact' if exact else ''}", [])
+                said += [f"{run} of seed {seed} at window {window}" for run in sorted(bad)]
     return wrong
+
+
+def batch(number: int, runs: int, every: bool) -> dict[str, list[str]]:
+    """The differences in the runs of one batch, at every window or at the one whose turn it is."""
+    windows = WINDOWS if every else WINDOWS[number % len(WINDOWS) :][:1]
+    with tempfile.TemporaryDirectory() as folder:
+        return differences(runs, number, Path(folder), windows)
 
 
 def main() -> None:
     """Fuzz and say what differs; exit 1 if anything does."""
-    runs = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
-    with tempfile.TemporaryDirectory() as folder:
-        wrong = differences(runs, seed=2026, folder=Path(folder))
+    parser = argparse.ArgumentParser(prog="python -m tests.bench.fuzz", description=__doc__)
+    parser.add_argument("runs", type=int, nargs="?", default=100_000)
+    parser.add_argument("--every-window", action="store_true", help="each run at each window: three times as long")
+    given = parser.parse_args()
+    sizes = [min(BATCH, given.runs - first) for first in range(0, given.runs, BATCH)]
+    wrong: dict[str, list[str]] = {}
+    with ProcessPoolExecutor(2) as pool:
+        for differ in pool.map(batch, range(len(sizes)), sizes, [given.every_window] * len(sizes)):
+            for name, bad in differ.items():
+                wrong.setdefault(name, []).extend(bad)
+    each = "each" if given.every_window else f"{BATCH:,} by turns"
+    print(f"{given.runs:,} runs, {each} at window {', '.join(map(str, WINDOWS))}:")
     for name, bad in wrong.items():
-        print(f"{name}: {runs} runs, {len(bad)} differ{': ' + ', '.join(bad[:5]) if bad else ''}")
+        print(f"{name}: {len(bad)} differ{': ' + ', '.join(bad[:5]) if bad else ''}")
     sys.exit(any(wrong.values()))
 
 

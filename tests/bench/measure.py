@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from statistics import median
 from typing import Final
 
 ROOT: Final = Path(__file__).parents[2]
 FLOOR: Final = Path(__file__).with_name("floor.py")
+
+Agree = Callable[[Path, Path], bool]
+"""Whether the outputs of two commands agree."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -86,10 +93,45 @@ class Ratio:
         return f"{self.median:.2f} ({min(self.values):.2f} to {max(self.values):.2f})"
 
 
-def compare(first: Sequence[str | Path], second: Sequence[str | Path], rounds: int = 5, wall: bool = False) -> Ratio:
-    """Run two commands in turn, `rounds` times."""
+def compare(
+    first: Sequence[str | Path],
+    second: Sequence[str | Path],
+    rounds: int = 5,
+    wall: bool = False,
+    agree: Agree | None = None,
+) -> Ratio:
+    """Run two commands in turn, `rounds` times. Raises RuntimeError where their outputs do not agree."""
     ratio = Ratio([], [], wall)
-    for _ in range(rounds):
-        ratio.first.append(run(first))
-        ratio.second.append(run(second))
+    with tempfile.TemporaryDirectory() as folder:
+        outputs = [Path(folder) / name for name in ("first", "second")] if agree else [None, None]
+        for _ in range(rounds):
+            for costs, command, output in zip((ratio.first, ratio.second), (first, second), outputs, strict=True):
+                costs.append(run(command, output=output))
+        if agree is not None and not agree(*(path for path in outputs if path is not None)):
+            raise RuntimeError(f"{first} and {second} come to different results")
     return ratio
+
+
+def same(first: Path, second: Path) -> bool:
+    """Whether two outputs hold the same records, wherever these were read from."""
+    with first.open("rb") as one, second.open("rb") as other:
+        pairs = zip_longest(map(_elsewhere, one), map(_elsewhere, other))
+        return all(a == b for a, b in pairs)
+
+
+def _elsewhere(line: bytes) -> bytes:
+    return re.sub(rb'"source":"(?:[^"\\]|\\.)*"', b"", line, count=1)
+
+
+def no_later(first: Path, second: Path) -> bool:
+    """Whether every run that is seen going round in the first output is in the second, at the same turn or before."""
+    before, after = map(_fires, (first, second))
+    return before.keys() == after.keys() and all(
+        turn is None or ((then := after[run]) is not None and then <= turn) for run, turn in before.items()
+    )
+
+
+def _fires(path: Path) -> dict[str, int | None]:
+    with path.open("rb") as lines:
+        records = map(json.loads, lines)
+        return {r["run"]: r["no_progress"] and r["no_progress"]["turn"] for r in records}

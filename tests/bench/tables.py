@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from tests.bench.corpora import files
-from tests.bench.measure import ROOT, audit, compare, floor, python, run
+from tests.bench.measure import ROOT, audit, compare, floor, no_later, python, run, same
 from tests.bench.odd import CASES
 
 MOST: Final = {"a": 1.6, "b": 1.1, "c": 1.4, "d": 2.8, "f": 1.8}
@@ -32,6 +32,11 @@ class Plan:
     corpora: list[str]
     folder: Path
     peers: str
+
+    @property
+    def few(self) -> int:
+        """Rounds of what takes long or hardly varies."""
+        return max(1, self.rounds // 2)
 
     def path(self, name: str, scale: float | None = None) -> Path:
         """A corpus, made by a process of its own: a big parent would count as memory of its children."""
@@ -66,12 +71,12 @@ def speed(plan: Plan) -> Iterator[str]:
 
 
 def windows(plan: Plan) -> Iterator[str]:
-    """Window 100 against window 6: at most 1.15."""
+    """Window 100 against window 6: at most 1.15, and no loop found later."""
     yield from _head("corpus", "window 100 / window 6", "at most")
-    for name in plan.corpora:
+    for name in ("a", "f"):
         path = plan.path(name)
         small, large = (audit(path, options=(*ONE, "--window", w)) for w in ("6", "100"))
-        yield _row(name, compare(small, large, plan.rounds), 1.15)
+        yield _row(name, compare(small, large, plan.few, agree=no_later), 1.15)
 
 
 def curves(plan: Plan) -> Iterator[str]:
@@ -79,22 +84,22 @@ def curves(plan: Plan) -> Iterator[str]:
     yield from _head("corpus", "memory at a tenth", "memory", "CPU / CPU of a tenth")
     for name in plan.corpora:
         small, large = plan.path(name, plan.scale / 10), plan.path(name)
-        ratio = compare(audit(small, options=ONE), audit(large, options=ONE), max(1, plan.rounds // 2))
+        ratio = compare(audit(small, options=ONE), audit(large, options=ONE), plan.few)
         least = max(c.memory for c in ratio.first)
         yield _row(name, _megabytes(least), _megabytes(ratio.memory), f"{ratio.median:.1f}")
 
 
 def jobs(plan: Plan) -> Iterator[str]:
-    """Wall time of two jobs against one."""
+    """Wall time of two jobs against one; the same records."""
     yield from _head("corpus", "wall, 2 jobs / 1", "at most", "peak memory of a process")
     for name, most in JOBS.items():
-        path = plan.path(name)
-        ratio = compare(audit(path, options=ONE), audit(path, options=("--jobs", "2")), plan.rounds, wall=True)
+        one, two = (audit(plan.path(name), options=("--jobs", n)) for n in ("1", "2"))
+        ratio = compare(one, two, plan.few, wall=True, agree=same)
         yield _row(name, ratio, most, _megabytes(ratio.memory))
 
 
 def packed(plan: Plan) -> Iterator[str]:
-    """What compression adds, in units of the floor."""
+    """What compression adds, in units of the floor; the same records."""
     yield from _head("corpus", "CPU of .gz less plain, in floors", "at most")
     for name in ("a", "b"):
         path = plan.path(name)
@@ -102,8 +107,8 @@ def packed(plan: Plan) -> Iterator[str]:
         if not small.exists():
             with path.open("rb") as plain, gzip.open(small, "wb", 6) as out:
                 shutil.copyfileobj(plain, out, 1 << 20)
-        ratio = compare(audit(path, options=ONE), audit(small, options=ONE), plan.rounds)
-        base = compare(floor(files(path)), audit(path, options=ONE), 1).first[0].cpu
+        ratio = compare(audit(path, options=ONE), audit(small, options=ONE), plan.few, agree=same)
+        base = run(floor(files(path))).cpu
         more = sorted((b.cpu - a.cpu) / base for a, b in zip(ratio.first, ratio.second, strict=True))
         yield _row(name, f"{more[len(more) // 2]:.2f}", 0.5)
 
@@ -111,17 +116,25 @@ def packed(plan: Plan) -> Iterator[str]:
 def starts(plan: Plan) -> Iterator[str]:
     """Start-up against an interpreter that does nothing."""
     sample = ROOT / "sample_traces" / "loopscan" / "deployment.jsonl"
-    script = Path(sys.executable).with_name("loopscan")
     yield from _head("command", "CPU / `python -c pass`", "at most")
     for words, argv, most in (
-        ("--version", [script, "--version"], 2.5),
-        ("--help", [script, "--help"], 14),
-        ("audit of a small file", [script, "audit", sample], 20),
+        ("--version", ["--version"], 2.5),
+        ("--help", ["--help"], 14),
+        ("audit of a small file", ["audit", sample], 20),
     ):
-        yield _row(words, compare(python("-c", "pass"), argv, 4 * plan.rounds), most)
+        command = python("-c", "from loopscan.__main__ import main; main()", *argv)  # as the installed script
+        yield _row(words, compare(python("-c", "pass"), command, 4 * plan.rounds), most)
     heavy = "import sys, loopscan; print(*(m for m in ('rich', 'typer', 'click') if m in sys.modules))"
     seen = subprocess.run(python("-c", heavy), capture_output=True, text=True, check=True, cwd=ROOT).stdout.strip()
     yield _row("`import loopscan` loads", seen or "none of Rich, Typer, Click", "none")
+
+
+def profile(plan: Plan) -> Iterator[str]:
+    """Where the time goes, at a tenth of the size."""
+    yield from _head("corpus", "modules by their share of the time")
+    for name in plan.corpora:
+        argv = python("-m", "tests.bench.where", plan.path(name, plan.scale / 10))
+        yield _row(name, subprocess.run(argv, capture_output=True, text=True, check=True, cwd=ROOT).stdout.strip())
 
 
 def rivals(plan: Plan) -> Iterator[str]:
@@ -139,7 +152,7 @@ def rivals(plan: Plan) -> Iterator[str]:
             if rows[peer] != rows["loopscan"]:
                 raise RuntimeError(f"{peer} finds other runs, tokens or loops in {path} than loopscan")
             if peer != "loopscan":
-                ratio = compare(command, audit(path, options=ONE), plan.rounds)
+                ratio = compare(command, audit(path, options=ONE), plan.few)
                 theirs = max(c.memory for c in ratio.first)
                 yield _row(name, peer, ratio, _megabytes(ratio.memory), _megabytes(theirs))
     yield from _ccusage(plan)
@@ -156,7 +169,7 @@ def _ccusage(plan: Plan) -> Iterator[str]:
     os.environ["CLAUDE_CONFIG_DIR"] = str(path)
     if ccusage_tokens() != our_tokens(path):
         raise RuntimeError(f"ccusage counts other tokens in {path} than loopscan")
-    ratio = compare(["ccusage", "session", "--json", "--offline"], audit(path, options=ONE), plan.rounds)
+    ratio = compare(["ccusage", "session", "--json", "--offline"], audit(path, options=ONE), plan.few)
     yield _row("bdir", "ccusage", ratio, _megabytes(ratio.memory), _megabytes(max(c.memory for c in ratio.first)))
 
 
@@ -186,5 +199,5 @@ def hostile(plan: Plan) -> Iterator[str]:
 
 TABLES: Final[dict[str, Callable[[Plan], Iterator[str]]]] = {
     "speed": speed, "windows": windows, "curves": curves, "jobs": jobs, "packed": packed, "starts": starts,
-    "rivals": rivals, "fuzz": fuzz, "hostile": hostile,
+    "rivals": rivals, "fuzz": fuzz, "hostile": hostile, "profile": profile,
 }  # fmt: skip
