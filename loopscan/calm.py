@@ -58,6 +58,7 @@ class Calm(Settled):
     filled: str = "unknown"
 
     plain = False
+    kind = None
 
     @property
     def state(self) -> str:  # type: ignore[override]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,8 +15,10 @@ from loopscan.part import priced
 from loopscan.prices import from_options
 from loopscan.records import record
 from loopscan.render.jsonl import dumps, texts
+from loopscan.scan import audit
 from loopscan.settle import Settled
 from loopscan.spill import Spill
+from tests.conftest import SAMPLES
 
 PRICE = from_options().find("claude-sonnet-4-5", 1_790_000_000.0)
 NAMES = st.one_of(
@@ -66,3 +69,9 @@ def test_a_copy_is_no_other_run(run: Settled) -> None:
     assert type(copy) is Settled
     assert (copy.run, copy.part, copy is run) == ("x", run.part, False)
     assert record(copy)["run"] == "x"
+
+
+@pytest.mark.parametrize("indent", [False, True])
+def test_all_samples(indent: bool) -> None:
+    runs = audit(SAMPLES, prices=from_options()).runs
+    assert list(texts(runs, indent)) == [dumps(record(run), indent) for run in runs]
