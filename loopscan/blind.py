@@ -37,6 +37,11 @@ class Blind:
 
     _tools: dict[str, _Tool] = field(default_factory=dict)
 
+    def open(self, tool: str) -> bool:
+        """Whether further pairs of a tool are wanted."""
+        known = self._tools.get(tool)
+        return len(self._tools) < _MOST_TOOLS if known is None else known.pairs < MOST_PAIRS
+
     def pair(self, tool: str, first: JSON, second: JSON, same: bool) -> None:
         """Take two results of one call that came one after the other, without their volatile parts."""
         known = self._tools.get(tool)

@@ -71,7 +71,9 @@ class Detector(msgspec.Struct, gc=False):
 
     def forget(self) -> None:
         """Forget the turns that have left the window."""
-        self.newest = {i: s for i, s in self.newest.items() if s.turn > self.turn - self.reach}
+        at, least = (self.turn + 1) % self.reach, self.turn - self.reach
+        held = self.ring[at:] + self.ring[:at]
+        self.newest = {s.ident: s for s in held if s is not None and s.ident is not None and s.turn > least}
 
     def _came_back(self, seen: Seen) -> int:
         key = seen.key = self.keyer.outcome(seen)

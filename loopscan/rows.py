@@ -64,6 +64,7 @@ def usual(
     ring, newest, reach, trails, kinds = look.ring, look.newest, look.reach, look.trails, tools.KINDS
     model, most, since, until = look.model, look.most, look.since, look.until
     number, started, ended, gap = look.number, look.started, look.ended, look.gap
+    watch = None if tracker is None else tracker.watch
     waits: list[float] = []
     last_in_part = number + PART - number % PART
     action: Any = None
@@ -85,7 +86,7 @@ def usual(
             what = tools.kind(name)
         plain = type(args) is dict and PATHS.isdisjoint(args)
         if not plain or what & _SHELL:
-            if tracker is None:
+            if watch is None:
                 break
             args = keyer.read(name, args)
         try:
@@ -102,7 +103,7 @@ def usual(
         else:
             head = tail = size = 0
         if before is not None and (
-            tracker is None or not apart(tracker.detector, before, row, what, (head, tail, size & BYTE), number)
+            watch is None or not apart(watch, before, row, what, (head, tail, size & BYTE), number)
         ):
             break
         last: Any = trails.get(name)

@@ -35,6 +35,10 @@ class Pairs(Blind):
         elif len(others) < MOST_PAIRS:
             others.append((first, second))
 
+    def open(self, tool: str) -> bool:
+        """Whether further pairs of a tool are wanted."""
+        return tool not in self.told or len(self.told[tool][1]) < MOST_PAIRS
+
     def tell(self, blind: Blind) -> None:
         """Tell it again."""
         for tool, (equal, others) in self.told.items():

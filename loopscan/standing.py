@@ -28,7 +28,7 @@ LEDGER: Final = frozenset(("money", "tally", "_bills", "rates", "current", "plai
 _PROGRESS: Final = frozenset(("fired", "rule", "tracker"))
 _TRACKER: Final = frozenset(("episodes", "dropped", "detector", "watch", "_waited"))
 _DETECTOR: Final = frozenset(("ring", "newest", "_floor"))
-_WATCH: Final = frozenset(("detector", "book", "trails", "_live", "blind"))
+_WATCH: Final = frozenset(("detector", "book", "trails", "told", "_live", "blind"))
 _LINES: Final = frozenset(("log", "since"))
 _SHARED: Final = (Keyer, Source)
 """What both have, each as an object of its own."""
@@ -92,6 +92,7 @@ def _watches(one: Watch | None, other: Watch | None) -> bool:
     first, second = _trails(one), _trails(other)
     return (
         _fields(one, other, _WATCH)
+        and _same(one.detector.missed(one.told), other.detector.missed(other.told))
         and first.keys() == second.keys()
         and all(_same(trail, second[name]) for name, trail in first.items())
         and all(_rules(rule, one, other) for rule in one._live.keys() | other._live.keys())

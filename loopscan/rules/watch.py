@@ -99,6 +99,10 @@ class Watch:
         for rule in self.rules.fault:
             self._of(rule).fault(action, self)
 
+    def compares(self, tool: str) -> bool:
+        """Whether it is still of interest how the results of equal calls of a tool differ."""
+        return self.blind is None or self.blind.open(tool)
+
     def differs(self, tool: str) -> None:
         """A call came back with a result that has nothing in common with the one before."""
         if self.blind is None:
