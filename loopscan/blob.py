@@ -59,6 +59,8 @@ class Blob:
 
     damage: str | None
     _line: int | None
+    at: int | None = None
+    """The line whose turns are given out, where a reader says so."""
 
     def __init__(self, name: str, path: Path | None = None, stream: BinaryIO | None = None) -> None:
         self.name, self.path = name, path

@@ -13,6 +13,7 @@ from loopscan.model import End, Event, Rows, Whole
 from loopscan.noted import Noted, Said
 from loopscan.parcel import Reports, packed
 from loopscan.portion import Mark, Portion, Spans
+from loopscan.quiet import Quiet
 from loopscan.report import RunReport
 from loopscan.scan import Reading
 from loopscan.shares import Task
@@ -52,13 +53,15 @@ class Lines:
 class _Auditing(Audit):
     """An audit of some lines. `wanted`: hashes of the runs it is about, None = all.
 
-    `number`, `portion`: the input that is read, and what of it. `begins`: input and line at which each run begins.
+    `number`, `portion`: the input that is read, and what of it. `begins`: input and line at which each run begins;
+    `spans`: where runs stand.
     """
 
     number: int = 0
     portion: Portion | None = None
     begins: dict[str, tuple[int, int | None]] = field(default_factory=dict)
     wanted: frozenset[int] | None = None
+    spans: Spans = field(default_factory=Spans)
 
     def take(self, events: Iterable[Event | Rows | Whole], format_name: str, source: str) -> None:
         """Take the events of the wanted runs."""
@@ -71,6 +74,28 @@ class _Auditing(Audit):
                 if event.run not in begins and self.portion is not None and (type(event) is not End or event.final):
                     begins[event.run] = self.number, self.portion.at
                 yield event
+
+    def wants(self, run: str, format_name: str) -> bool:
+        """Whether a run is asked for."""
+        asked = self.wanted is None or run_hash(format_name, run) in self.wanted
+        return asked and Audit.wants(self, run, format_name)
+
+    def starts(self, state: Quiet, format_name: str, line: int | None) -> None:
+        """Take note of a quiet run that begins."""
+        self.begins.setdefault(state.run, (self.number, line))
+        Audit.starts(self, state, format_name, line)
+
+    def wakes(self, state: Quiet, format_name: str) -> None:
+        """Make a full run of a quiet one."""
+        self.spans.woken(state.run, state.first, state.line)
+        if self.portion is not None:
+            self.begins.setdefault(state.run, (self.number, self.portion.at))
+        Audit.wakes(self, state, format_name)
+
+    def note_quiet(self) -> None:
+        """Take note of the lines of the runs that stayed quiet."""
+        for state in self.quiet:
+            self.spans.woken(state.run, state.first, state.line)
 
 
 @dataclass(slots=True, frozen=True)
@@ -129,7 +154,7 @@ def _read(task: Task, segments: tuple[Segment, ...], wanted: frozenset[int] | No
     noted, scan = task.scan()
     spans = Spans()
     runs = scan.memory[NATIVE] = Runs(scan.field_map, spans)
-    engine = _Auditing(task.settings, task.prices, scan, wanted=wanted)
+    engine = _Auditing(task.settings, task.prices, scan, wanted=wanted, spans=spans)
     odd, places = False, dict[tuple[str, str], Place]()
     for segment in segments:
         opened = partial(_opened, segment, engine, spans)
@@ -171,6 +196,7 @@ def _needs_more(runs: Runs, noted: Noted) -> bool:
 
 
 def _note_places(places: dict[tuple[str, str], Place], engine: _Auditing, spans: Spans) -> None:
+    engine.note_quiet()
     for identity in engine.begun:
         if identity not in places:
             run = identity[1]

@@ -13,6 +13,7 @@ from loopscan.engine import Audit
 from loopscan.errors import InputError
 from loopscan.formats import Reader, Scan, native
 from loopscan.formats._fields import when
+from loopscan.formats._native_blocks import events
 from loopscan.formats._native_log import Log
 from loopscan.formats._native_rows import rows_of
 from loopscan.formats._native_runs import Runs
@@ -85,10 +86,8 @@ class Course:
         if not self.whole or type(lines) is not Runs or lines.all_marked or len(lines.by_id) != 1:
             return None
         (name,) = lines.by_id
-        if list(engine.begun) != [(NATIVE, name)] or engine.reports or engine.loose:
+        if list(engine.begun) != [(NATIVE, name)] or engine.reports or engine.loose or engine.quiet:
             return None
-        if name in engine._quiet:
-            engine._wake(name, NATIVE)
         run = engine._runs[NATIVE].get(name)
         if run is None or run.others or run.nap is not None:
             return None
@@ -126,9 +125,9 @@ class _Lines:
         log.blob = blob
         rows = rows_of(blob.head)
         if rows is not None:
-            yield from cast(Iterator[Event], log.rows(rows))
+            yield from cast(Iterator[Event], events(log, rows))
         if self.last:
-            yield from cast(Iterator[Event], native.ended(log))
+            yield from cast(Iterator[Event], log.ended())
 
 
 def warmed(leg: Leg, task: Task, lines: int | None = None) -> Course | None:

@@ -21,11 +21,11 @@ from loopscan.key import Keyer
 from loopscan.late import Source
 from loopscan.model import End, Event, Rows, Turn, Whole
 from loopscan.money import PriceBook, Unpriced
-from loopscan.quiet import Quiet, quiet
+from loopscan.quiet import Quiet
+from loopscan.quiets import Quiets
 from loopscan.report import Report, RunReport
 from loopscan.row import turn_of
 from loopscan.run import Run, new_run
-from loopscan.series import PART
 from loopscan.settings import Settings
 from loopscan.settle import settled
 from loopscan.spill import Spill
@@ -36,8 +36,6 @@ STRETCH: Final = 16
 """Turns of one run, in a row, that are taken at once."""
 _AT_ONCE: Final = 128
 """The same of a whole run."""
-_COLD: Final = 100_000
-"""Turns of other runs after which a quiet run is put away."""
 
 
 @dataclass(slots=True)
@@ -52,11 +50,8 @@ class Audit:
     """The open runs by format and id, in the order in which they began, and the reports of whole ones among them."""
     _runs: dict[str, dict[str, Run]] = field(default_factory=dict)
     """The open ones, by format."""
-    _quiet: dict[str, Quiet] = field(default_factory=dict)
-    """Those runs of native logs that are quiet."""
-    _turns: int = 0
-    _looked: int = 0
-    """Turns that came in rows; how many they were when quiet runs were put away last."""
+    _quiets: dict[str, Quiets] = field(default_factory=dict)
+    """Those that are quiet, by format."""
     _whole: tuple[str, str] | None = None
     """The newest run, where nothing of it comes once another begins."""
     _numbers: dict[tuple[str, str], int] = field(default_factory=dict)
@@ -64,7 +59,7 @@ class Audit:
     _readers: dict[str, Reader] = field(default_factory=dict)
     _final: set[str] = field(default_factory=set)
     """Formats whose turns may be taken several at once."""
-    _spill: Spill = field(default_factory=Spill)
+    spill: Spill = field(default_factory=Spill)
     _naps: Naps = field(default_factory=Naps)
     loose: set[tuple[str, str]] = field(default_factory=set)
     """Ends of runs that no turn was seen of: they might belong to a run of another scan."""
@@ -80,6 +75,9 @@ class Audit:
         self.scan.rows = format_name in self._final and not (
             self.settings.watched or self.settings.repeat_limit or self.settings.tools or self.settings.exact
         )
+        if self.scan.rows and format_name not in self._quiets:
+            self._quiets[format_name] = Quiets(self, format_name)
+        self.scan.quiets = self._quiets.get(format_name)
         self.take(reader.read(blob, self.scan), format_name, blob.name)
 
     def take(self, events: Iterable[Event | Rows | Whole], format_name: str, source: str) -> None:
@@ -102,8 +100,6 @@ class Audit:
                     self._rows(event, format_name, source)
             elif isinstance(event, Turn):
                 run = runs.get(event.run)
-                if run is None and event.run in self._quiet:
-                    run = self._wake(event.run, format_name)
                 if run is not current or current is None or len(stretch) >= most or event.prompt != current.prompt:
                     if stretch and current is not None:
                         take(current, stretch, prices)
@@ -122,33 +118,12 @@ class Audit:
             take(current, stretch, prices)
 
     def _rows(self, event: Rows, format_name: str, source: str) -> None:
-        """Take usual turns of one run."""
-        rows, keyer = event.rows, self._keyers[format_name]
-        if self._turns > self._looked + _COLD // 4:
-            self._put_away()
-        state = self._quiet.get(event.run)
-        run = None
-        if state is None:
-            run = self._runs[format_name].get(event.run)
-            if run is None:
-                state = quiet(rows[0], event.run, source, event.source, self.settings, self.prices)
-                self._quiet[event.run] = self._open[format_name, event.run] = state
-            elif run.over or run.prompt is not None:
-                run = self._run_of(turn_of(rows[0], event.run, when(rows[0].ts)), run, format_name, source)
-        self._turns += len(rows)
-        if state is not None:
-            state.touched = self._turns
-            away = state.packed is not None
-            if away:
-                state.unpack(self._spill)
-            taken = state.take(rows, keyer) if state.source is event.source else 0
-            if taken == len(rows) and state.number % PART:
-                if away and event.last:
-                    state.pack(self._spill)
-                return
-            rows, run = rows[taken:], self._wake(event.run, format_name)
-        if rows and run is not None:
-            take_rows(run, rows, event.source, self.prices)
+        """Take turns of one run that is not quiet."""
+        run = self._runs[format_name].get(event.run)
+        if run is None or run.over or run.prompt is not None:
+            first = event.rows[0]
+            run = self._run_of(turn_of(first, event.run, when(first.ts)), run, format_name, source)
+        take_rows(run, event.rows, event.source, self.prices)
 
     def _turns_of(self, event: Whole, format_name: str, source: str) -> None:
         """Take the turns of a whole run."""
@@ -156,7 +131,7 @@ class Audit:
         run = self._runs[format_name].get(event.run)
         if identity not in self._open and event.end is None:
             keyer, prices = self._keyers[format_name], self.prices
-            report = calm(turns, source, format_name, keyer, self.settings, prices, self._spill)
+            report = calm(turns, source, format_name, keyer, self.settings, prices, self.spill)
             if report is not None:
                 self._close_whole()
                 self._open[identity] = report
@@ -168,19 +143,18 @@ class Audit:
         if event.end is not None:
             self._end(event.end, format_name, source)
 
-    def _put_away(self) -> None:
-        """Pack the quiet runs that were not seen for long."""
-        self._looked = self._turns
-        for state in self._quiet.values():
-            if state.packed is None and state.touched < self._turns - _COLD:
-                state.pack(self._spill)
+    def wants(self, run: str, format_name: str) -> bool:
+        """Whether a run is asked for: all are, but for those that are more than quiet."""
+        return run not in self._runs[format_name]
 
-    def _wake(self, run_id: str, format_name: str) -> Run:
+    def starts(self, state: Quiet, format_name: str, line: int | None) -> None:
+        """Take note of a quiet run that begins."""
+        self._open[format_name, state.run] = state
+
+    def wakes(self, state: Quiet, format_name: str) -> None:
         """Make a full run of a quiet one."""
-        state = self._quiet.pop(run_id)
-        run = woken(state, format_name, self._keyers[format_name], self.settings, self.prices, self._spill)
-        self._open[format_name, run_id] = self._runs[format_name][run_id] = run
-        return run
+        run = woken(state, format_name, self._keyers[format_name], self.settings, self.prices, self.spill)
+        self._open[format_name, state.run] = self._runs[format_name][state.run] = run
 
     def _run_of(self, turn: Turn, run: Run | None, format_name: str, source: str) -> Run:
         """The run that a turn belongs to, where that is not simply the open one of its id."""
@@ -218,7 +192,7 @@ class Audit:
             number = self._numbers[identity] = self._numbers.get(identity, 0) + 1
             session, run_id = session or run_id, f"{run_id}#{number}"
         run = new_run(
-            turn, run_id, format_name, turn.source or source, self._keyers[format_name], self.settings, self._spill
+            turn, run_id, format_name, turn.source or source, self._keyers[format_name], self.settings, self.spill
         )
         run.session = session
         run.prepare(turn, self.prices)
@@ -238,8 +212,6 @@ class Audit:
     def _end(self, end: End, format_name: str, source: str) -> None:
         identity = (format_name, end.run)
         run = self._runs.get(format_name, {}).get(end.run)
-        if run is None and end.run in self._quiet:
-            run = self._wake(end.run, format_name)
         if run is None:
             if not end.final:
                 self.loose.add(identity)
@@ -252,6 +224,11 @@ class Audit:
         run.end(end)
         if end.final:
             run.over = True
+
+    @property
+    def quiet(self) -> list[Quiet]:
+        """The runs that are quiet."""
+        return [state for quiets in self._quiets.values() for state in quiets.states.values()]
 
     @property
     def begun(self) -> KeysView[tuple[str, str]]:
@@ -283,8 +260,8 @@ class Audit:
         for format_name, run_id in list(still_open):
             run = still_open.pop((format_name, run_id))
             if isinstance(run, Quiet):
-                del self._quiet[run_id]
-                yield settled(run, format_name, self._spill)
+                del self._quiets[format_name].states[run_id]
+                yield settled(run, format_name, self.spill)
                 continue
             self._runs[format_name].pop(run_id, None)
             if isinstance(run, Run):

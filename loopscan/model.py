@@ -193,15 +193,14 @@ class End(msgspec.Struct, gc=False):
 
 
 class Rows(msgspec.Struct, gc=False):
-    """Usual turns of one run in a row, at least one (`loopscan.row`). Only for who asks for them (`Scan.rows`).
+    """Turns of one run in a row, at least one, as `loopscan.row` has them: only where `Scan.quiets` takes such.
 
-    `source`: where their lines can be read again; None = they cannot. `last`: the log holds no more of the run.
+    `source`: where their lines can be read again; None = they cannot.
     """
 
     run: str
     rows: list[Any]
     source: Any = None
-    last: bool = False
 
 
 class Whole(msgspec.Struct, gc=False):

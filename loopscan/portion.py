@@ -28,7 +28,6 @@ class Portion(Blob):
     def __init__(self, path: str, start: Mark | int, end: int | None = None, last: int | None = None) -> None:
         super().__init__(path, Path(path))
         self._head = self._sniffed()
-        self.at: int | None = None
         self._last = last
         self.start = (start, self._lines_before(start)) if isinstance(start, int) else start
         self._raw.seek(self.start[0])
@@ -128,6 +127,10 @@ class Spans(dict[str, Run]):
     def _until(self, line: int) -> None:
         if self._now:
             self.last[self._now] = max(self.last[self._now], line - 1)
+
+    def woken(self, run: str, first: int, last: int) -> None:
+        """A run that was quiet from one line to another is to be asked for."""
+        self.first[run], self.last[run] = first, last
 
     def end(self, line: int) -> None:
         """The last line was read."""

@@ -1,141 +1,223 @@
 """Runs of nothing but usual turns so far.
 
 Most runs of most logs are quiet from their first turn to their last: they need no detector, no rules and no ledger of
-their own, only the window and a few numbers a turn. What was not seen for long is packed until it is again.
+their own, only a few bytes a turn. Content is read again from the log where somebody asks for it.
 """
 
 from __future__ import annotations
 
-import sys
 from array import array
+from itertools import pairwise
+from math import isnan
+from struct import Struct
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from loopscan.detector import STALE
-from loopscan.formats._fields import when
 from loopscan.key import Action
-from loopscan.late import Late, Source
-from loopscan.model import Call
+from loopscan.late import Late, Source, marks_of
+from loopscan.model import MISSING, Call
 from loopscan.money import PRICE_SPAN
 from loopscan.part import Part, priced
 from loopscan.row import Row
-from loopscan.rows import Look, usual
 from loopscan.rules import REACH
-from loopscan.spill import Spill
 from loopscan.terms import Terms, terms_of
 
 if TYPE_CHECKING:
-    from loopscan.key import Keyer
     from loopscan.money import PriceBook
     from loopscan.settings import Settings
+    from loopscan.spill import Spill
 
-_NUMBERS: Final = 6
-"""Of a turn whose content can be read again: ident, turn, place, and head, tail and size of its result."""
+TURN: Final = Struct("<qqdIIHBBB")
+"""A turn: ident, place of its line, time (nan = none), input and output tokens, the turn before of its tool (0 = none);
+of its result head, tail and size as in `loopscan.late.Late`."""
+SIZE: Final = TURN.size
+_NUMBERS: Final = Struct("<16xdII5x")
+SLOTS: Final = 127
+"""Bits of an ident by which its turn is noted: what was not noted did not come before."""
+MARKS: Final = 3
+"""Bytes at the end of a turn, of its result."""
 
 
-class Packed(msgspec.Struct, gc=False):
-    """A quiet run that was put away: the numbers of its turns, its window as MessagePack, the names of its trails."""
-
-    part: Part
-    window: bytes | int
-    size: int
-    trails: tuple[str, ...]
+def _slots() -> array[int]:
+    return array("H", bytes(2 * SLOTS + 2))
 
 
-class Quiet(Look, gc=False, kw_only=True):
-    """A run of usual turns. `name`: where it was read, as shown; `touched`: turns of the scan when it was seen last.
+class Quiet(msgspec.Struct, gc=False):
+    """A run of usual turns.
 
-    `sent`, `output`: tokens, `elapsed`: seconds since its first turn, of each turn. `terms`: what its sends cost.
+    `name`: where it was read, as shown; `model`, `most`, `since`, `until`: model, longest prompt and times under which
+    `terms` hold. `reach`: turns that are looked back. `first`, `line`: first and last line, `log`: number of the log
+    they stand in; `highest`: number that it gives the last turn. `turns`: one `TURN` after the other; `slots`: the last
+    one by `SLOTS` of its ident; `trails`: by tool. `kept`: what the window holds where the log cannot be read again.
     """
 
     run: str
     name: str
     source: Source | None
     terms: Terms
-    sent: array[int]
-    output: array[int]
-    elapsed: array[float]
-    touched: int = 0
-    packed: Packed | None = None
+    model: str | None
+    most: int
+    since: float
+    until: float
+    reach: int
+    first: int
+    log: int
+    line: int = 0
+    highest: float = float("-inf")
+    turns: bytearray = msgspec.field(default_factory=bytearray)
+    slots: array[int] = msgspec.field(default_factory=_slots)
+    trails: dict[str, int] = {}
+    kept: Kept | None = None
 
-    def take(self, rows: list[Row], keyer: Keyer) -> int:
-        """Take usual turns; how many of the rows they are."""
-        waits = usual(self, rows, 0, self.source, keyer, None)
-        count = len(waits)
-        if count == 1:  # as where the runs of a log are mixed
-            self.sent.append(rows[0].sent)
-            self.output.append(rows[0].output)
-            self.elapsed.append(waits[0])
-        elif count:
-            taken = rows if count == len(rows) else rows[:count]
-            self.sent.extend([r.sent for r in taken])
-            self.output.extend([r.output for r in taken])
-            self.elapsed.extend(waits)
-        if len(self.newest) > STALE * self.reach:
-            least = self.number - self.reach
-            self.newest = {i: s for i, s in self.newest.items() if s.turn > least}
-        return count
+    @property
+    def number(self) -> int:
+        """Turns so far."""
+        return len(self.turns) // SIZE
 
-    def part(self, spill: Spill) -> Part:
-        """The numbers of its turns."""
-        if self.packed is not None:
-            return self.packed.part
-        return priced(self.sent, self.output, self.elapsed, (self.terms.input, self.terms.output), spill)
+    def numbers(self) -> tuple[array[int], array[int], array[float], Times]:
+        """Input and output tokens and elapsed seconds of each turn; when they were."""
+        times, sent, output = zip(*_NUMBERS.iter_unpack(self.turns), strict=True)
+        seen = _times(times)
+        return array("I", sent), array("I", output), seen.elapsed, seen
 
-    def pack(self, spill: Spill) -> None:
-        """Put the run away until it is seen again; as it is where its content cannot be written."""
-        stood = range(self.number - self.reach + 1, self.number + 1)
-        window = [a for t in stood if (a := self.ring[t % self.reach])]
-        window += [a for a in self.trails.values() if a.turn not in stood]
-        numbers = [v for a in window if type(a) is Late for v in (a.ident, a.turn, a.place, a.head, a.tail, a.size)]
-        whole = [(a.ident, a.turn, c.name, c.args, c.result) for a in window if type(a) is not Late for c in a.calls]
-        try:
-            data = _encode((numbers, whole, [a.turn for a in self.trails.values()]))
-        except (msgspec.MsgspecError, ValueError, OverflowError, RecursionError):
-            return
-        trails = tuple([sys.intern(name) for name in self.trails])
-        self.packed = Packed(self.part(spill), spill.keep(data), len(data), trails)
-        self.ring, self.newest, self.trails, self.last = [], {}, {}, None
-        self.sent = self.output = self.elapsed = _EMPTY
+    def part(self, spill: Spill) -> tuple[Part, Times]:
+        """The numbers of its turns, packed; when they were."""
+        sent, output, elapsed, times = self.numbers()
+        return priced(sent, output, elapsed, (self.terms.input, self.terms.output), spill), times
 
-    def unpack(self, spill: Spill) -> None:
-        """Take the run out again."""
-        packed = self.packed
-        if packed is None:
-            return
-        numbers, whole, turns = _decode(spill.load(packed.window, packed.size))
-        found: dict[int, Any] = {}
-        source: Any = self.source  # there is one where there are numbers
-        for i in range(0, len(numbers), _NUMBERS):
-            ident, turn, place, head, tail, size = numbers[i : i + _NUMBERS]
-            found[turn] = Late(ident, turn, source, place, head, tail, size)
-        for ident, turn, name, args, result in whole:
-            found[turn] = Action(ident, (ident,), [Call(name, args, result)], "", args=args, turn=turn)
-        self.ring = [None] * self.reach
-        for turn in sorted(found):
+    def undo(self) -> Row | None:
+        """Take the last turn back: its row, None where it can be read no more."""
+        number = self.number
+        _, place, _, _, _, before, head, tail, size = TURN.unpack_from(self.turns, (number - 1) * SIZE)
+        if self.kept is not None:
+            row = self.kept.last
+        else:
+            assert self.source is not None
+            row = self.source.row(place)
+            if row is not None:
+                row.place = place
+                row = row if type(row.result) is str and marks_of(row.result) == (head, tail, size) else None
+        del self.turns[-SIZE:]
+        name = next(name for name, turn in self.trails.items() if turn == number)
+        if before:
+            self.trails[name] = before
+        else:
+            del self.trails[name]
+        return row
+
+    @property
+    def wanted(self) -> set[int]:
+        """The turns whose content may be asked for."""
+        return {*range(max(1, self.number - self.reach + 1), self.number + 1), *self.trails.values()}
+
+    def call(self, turn: int, spill: Spill) -> Call | None:
+        """The call of a turn; None where it can be read no more."""
+        if self.kept is not None:
+            return self.kept.calls(spill)[turn]
+        call = self.late(turn).calls[0]
+        return None if call.result is MISSING else call
+
+    def late(self, turn: int) -> Late:
+        """A turn of a log that can be read again."""
+        ident, place, _, _, _, _, head, tail, size = TURN.unpack_from(self.turns, (turn - 1) * SIZE)
+        assert self.source is not None
+        return Late(ident, turn, self.source, place, head, tail, size)
+
+    def window(self, spill: Spill) -> tuple[list[Any], dict[int, Any], dict[str, Any]]:
+        """Ring and newest turns of a detector, trails of a watch."""
+        calls = None if self.kept is None else self.kept.calls(spill)
+        ring: list[Any] = [None] * self.reach
+        newest, found = dict[int, Any](), dict[int, Any]()
+        for turn in sorted(self.wanted):
+            if calls is None:
+                made: Any = self.late(turn)
+            else:
+                ident, call = TURN.unpack_from(self.turns, (turn - 1) * SIZE)[0], calls[turn]
+                made = Action(ident, (ident,), [call], "", args=call.args, turn=turn)
+            found[turn] = made
             if turn > self.number - self.reach:
-                self.ring[turn % self.reach] = self.newest[found[turn].ident] = self.last = found[turn]
-        self.trails = {name: found[turn] for name, turn in zip(packed.trails, turns, strict=True)}
-        sent, output, _, elapsed = packed.part.columns(spill)
-        self.sent, self.output, self.elapsed = array("I", sent), array("I", output), array("d", elapsed)
-        self.packed = None
+                ring[turn % self.reach] = newest[made.ident] = made
+        return ring, newest, {name: found[turn] for name, turn in self.trails.items()}
 
 
-_EMPTY: Final[array[Any]] = array("I")
+class Kept(msgspec.Struct, gc=False):
+    """Calls of a run by turn, the row of the last, and where those calls are that were put away."""
+
+    near: dict[int, Call] = {}
+    last: Row = None
+    away: bytes | int | None = None
+    size: int = 0
+
+    def calls(self, spill: Spill) -> dict[int, Call]:
+        """All of them."""
+        if self.away is None:
+            return self.near
+        found = {turn: Call(*what) for turn, *what in _decode(spill.load(self.away, self.size))}
+        return found | self.near
+
+    def put_away(self, wanted: set[int], spill: Spill) -> None:
+        """Put those that are wanted away, forget the others; they stay as they are where they cannot be written."""
+        calls = {turn: call for turn, call in self.calls(spill).items() if turn in wanted}
+        try:
+            data = _encode([(turn, c.name, c.args, c.result) for turn, c in calls.items()])
+        except (msgspec.MsgspecError, ValueError, OverflowError, RecursionError):
+            self.near, self.away = calls, None
+            return
+        self.near, self.away, self.size = {}, spill.keep(data), len(data)
+
+
 _encode: Final = msgspec.msgpack.encode
 _decode: Final = msgspec.msgpack.decode
 
 
-def quiet(row: Row, run: str, name: str, source: Source | None, settings: Settings, prices: PriceBook) -> Quiet:
+class Times(msgspec.Struct, gc=False):
+    """When the turns of a run were: the first, the last, the longest pause and the turn behind it, seconds of each."""
+
+    started: float | None
+    ended: float | None
+    gap: tuple[float, int]
+    elapsed: array[float]
+
+
+def _times(times: tuple[float, ...]) -> Times:
+    """What `loopscan.run.Run` makes of the times, turn by turn."""
+    pauses = [b - a for a, b in pairwise(times)]
+    least = min(pauses, default=0.0)
+    if least >= 0 and times[0] > 0 and not isnan(sum(pauses)):
+        started, longest = times[0], max(pauses, default=0.0)
+        gap = (longest, pauses.index(longest) + 2) if longest > 0 else (0.0, 0)
+        return Times(started, times[-1], gap, array("d", [t - started for t in times]))
+    return _times_in_disorder(times)
+
+
+def _times_in_disorder(times: tuple[float, ...]) -> Times:
+    seen = Times(None, None, (0.0, 0), array("d"))
+    for number, time in enumerate(times, 1):
+        if isnan(time):
+            seen.elapsed.append(0.0)
+            continue
+        if seen.started is None:
+            seen.started = time
+        elif seen.ended is not None and time - seen.ended > seen.gap[0]:
+            seen.gap = (time - seen.ended, number)
+        if not seen.ended or time > seen.ended:
+            seen.ended = time
+        seen.elapsed.append(time - seen.started)
+    return seen
+
+
+def quiet(
+    row: Row, time: float | None, name: str, source: Source | None, log: int, settings: Settings, prices: PriceBook
+) -> Quiet:
     """A run that starts with a row, which is not taken yet."""
-    time = None if row.ts is None else when(row.ts)
     terms = terms_of(prices.find(row.model, time))
     limit = settings.context_window or prices.window(row.model)
     most = terms.most if limit is None or limit > terms.most else limit - 1
-    since = (time or 0.0) // PRICE_SPAN * PRICE_SPAN
-    reach = max(settings.window, REACH)
-    return Quiet(
-        [None] * reach, {}, reach, {}, 0, row.model, most, since, since + PRICE_SPAN,
-        run=run, name=name, source=source, terms=terms, sent=array("I"), output=array("I"), elapsed=array("d"),
-    )  # fmt: skip
+    since, reach = (time or 0.0) // PRICE_SPAN * PRICE_SPAN, max(settings.window, REACH)
+    run = Quiet(
+        row.run, name, source, terms, row.model, most, since, since + PRICE_SPAN, reach=reach, first=row.line, log=log
+    )
+    if source is None:
+        run.kept = Kept()
+    return run

@@ -56,7 +56,7 @@ class Plain(msgspec.Struct, gc=False):
 class Usual(Plain, gc=False, kw_only=True, rename=lambda name: f"<{name}>"):
     """What an `Action` has, of a line that is one. See there; what is None here is filled in by the window.
 
-    `place`: that of its line, -1 where it cannot be read again.
+    `line`: number of its line; `place`: where that begins, -1 where it cannot be read again.
     """
 
     ident: Never = 0
@@ -65,6 +65,7 @@ class Usual(Plain, gc=False, kw_only=True, rename=lambda name: f"<{name}>"):
     key: None = None
     rough: None = None
     made: None = None
+    line: Never = 0
     place: Never = -1
 
     @property

@@ -1,16 +1,15 @@
-"""The usual turns of a run, straight from their rows: what `loopscan.stretch` does, without building turns."""
+"""The usual turns of a run that is not quiet, straight from their rows: `loopscan.stretch` without building turns."""
 
 from __future__ import annotations
 
 import sys
-from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 import orjson
 
+from loopscan.clock import seconds_of
 from loopscan.decode import canonical
-from loopscan.formats._fields import when
 from loopscan.key import Action, Keyer
 from loopscan.late import BYTE, Late, Source
 from loopscan.model import Call
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 
 _SORTED: Final = orjson.OPT_SORT_KEYS
 _SHELL: Final = tools.SHELL
-_moment: Final = datetime.fromisoformat
 
 
 class Look(msgspec.Struct, gc=False):
@@ -53,18 +51,17 @@ class Look(msgspec.Struct, gc=False):
     last: Any = None
 
 
-def usual(
-    look: Look, rows: list[Row], at: int, source: Source | None, keyer: Keyer, tracker: Tracker | None
-) -> list[float]:
+def usual(look: Look, rows: list[Row], at: int, source: Source | None, keyer: Keyer, tracker: Tracker) -> list[float]:
     """Take the usual turns from number `at` on; for each its seconds since the first turn of the run.
 
-    It ends at the first that is not usual, or behind the last turn of a part. Without a tracker a turn that the rules
-    want to see (a shell, a file) is not usual. Longer than other functions: see `loopscan.stretch`.
+    It ends at the first that is not usual, or behind the last turn of a part. Longer than other functions: see
+    `loopscan.stretch`.
     """
     ring, newest, reach, trails, kinds = look.ring, look.newest, look.reach, look.trails, tools.KINDS
     model, most, since, until = look.model, look.most, look.since, look.until
     number, started, ended, gap = look.number, look.started, look.ended, look.gap
-    watch = None if tracker is None else tracker.watch
+    watch = tracker.watch
+    assert watch is not None
     waits: list[float] = []
     last_in_part = number + PART - number % PART
     action: Any = None
@@ -72,13 +69,7 @@ def usual(
         name, args, result = row.name, row.args, row.result
         if row.model != model or row.sent > most or row.error:
             break
-        time = None
-        if row.ts is not None:
-            try:
-                moment = _moment(row.ts)
-                time = moment.timestamp() if moment.tzinfo is not None else when(row.ts)
-            except (ValueError, OverflowError):
-                time = when(row.ts)
+        time = None if row.ts is None else seconds_of(row.ts)
         if not since <= (time or 0.0) < until:
             break
         what = kinds.get(name)
@@ -86,8 +77,6 @@ def usual(
             what = tools.kind(name)
         plain = type(args) is dict and PATHS.isdisjoint(args)
         if not plain or what & _SHELL:
-            if watch is None:
-                break
             args = keyer.read(name, args)
         try:
             ident = hash((name, orjson.dumps(args, None, _SORTED)))
@@ -102,9 +91,7 @@ def usual(
             head, tail = hash(result[:8]) & BYTE, hash(result[-10:]) & BYTE
         else:
             head = tail = size = 0
-        if before is not None and (
-            watch is None or not apart(watch, before, row, what, (head, tail, size & BYTE), number)
-        ):
+        if before is not None and not apart(watch, before, row, what, (head, tail, size & BYTE), number):
             break
         last: Any = trails.get(name)
         if last is not None:
@@ -137,7 +124,7 @@ def usual(
             action = row
             row.ident, row.turn, row.run, row.ts, row.model = ident, number, None, None, None
         ring[number % reach] = newest[ident] = trails[name] = action
-        if before is not None and tracker is not None:
+        if before is not None:
             action.before = before
             tracker.differs(name, action)
         if time is None:
@@ -150,7 +137,7 @@ def usual(
             if not ended or time > ended:
                 ended = time
             waits.append(time - started)
-        if tracker is not None and (what & _SHELL or not plain) and _shown(tracker, what, args, action):
+        if (what & _SHELL or not plain) and _shown(tracker, what, args, action):
             break
         if number == last_in_part:
             break

@@ -142,8 +142,9 @@ _FREE: Final[dict[str, int]] = {}
 
 def settled(state: Quiet, format_name: str, spill: Spill) -> Settled:
     """The report of a quiet run."""
-    gap = state.gap if gap_note(state.gap) else _NO_GAP
+    part, times = state.part(spill)
+    gap = times.gap if gap_note(times.gap) else _NO_GAP
     return Settled(
-        state.run, state.name, format_name, state.model, state.started, state.ended, gap, state.part(spill),
+        state.run, state.name, format_name, state.model, times.started, times.ended, gap, part,
         state.terms.price, spill, NONE,
     )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from loopscan.detector import STALE
 from loopscan.formats._fields import when
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
 
 def woken(state: Quiet, format_name: str, keyer: Keyer, settings: Settings, prices: PriceBook, spill: Spill) -> Run:
     """The run as it is once it is more than quiet."""
-    state.unpack(spill)
-    first = Turn(state.run, model=state.model, time=state.started)
+    sent, output, elapsed, times = state.numbers()
+    first = Turn(state.run, model=state.model, time=times.started)
     run = new_run(first, state.run, format_name, state.name, keyer, settings, spill)
     run.prepare(first, prices)
-    if not state.number:
-        return run
     tracker, ledger = run.progress.tracker, run.ledger
     detector, watch = tracker.detector, tracker.watch
     assert watch is not None
     run.turns = tracker.turn = detector.turn = watch.turn = state.number
-    run.started, run.ended, run.gap, run.last = state.started, state.ended, state.gap, USUAL
-    detector.ring, detector.newest, detector.last, watch.trails = state.ring, state.newest, state.last, state.trails
-    ledger.took(state.sent.tolist(), state.output.tolist(), state.elapsed, state.last)
+    run.started, run.ended, run.gap, run.last = times.started, times.ended, times.gap, USUAL
+    detector.ring, detector.newest, watch.trails = state.window(spill)
+    last: Any = detector.ring[state.number % state.reach]
+    detector.last = last
+    ledger.took(sent.tolist(), output.tolist(), elapsed, last)
     if not run.turns % PART:
         ledger.pack()
     return run

@@ -16,9 +16,9 @@ from typing import Any
 
 import pytest
 
-from loopscan import Settings, audit, engine, record
+from loopscan import Settings, audit, quiets, record
 from loopscan.blob import Blob
-from loopscan.formats import _native_log
+from loopscan.formats import _native_blocks
 from loopscan.formats._native_rows import rows_of
 from loopscan.late import BYTE, Late, Source
 from loopscan.model import MISSING, Call
@@ -74,8 +74,9 @@ def stamped(line: dict[str, Any], how: str) -> dict[str, Any]:
 def test_random_worlds(seed: int, how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     chance = Random(seed)
     if seed % 3:  # runs are put away, and taken out again, all the time
-        monkeypatch.setattr(engine, "_COLD", 4)
-        monkeypatch.setattr(_native_log, "_LONG", 3)
+        monkeypatch.setattr(quiets, "_HELD", 4)
+        monkeypatch.setattr(_native_blocks, "_LONG", 3)
+        monkeypatch.setattr(_native_blocks, "_BLOCK", seed)
     lines = [stamped(some_turn(chance, turn, chance.choice((3, 60))), how) for turn in range(1, 400)]
     if seed % 2:  # one run after the other, as most logs have them; some lines twice, some turns of two lines
         lines.sort(key=lambda line: line["run_id"])
@@ -83,10 +84,56 @@ def test_random_worlds(seed: int, how: str, tmp_path: Path, monkeypatch: pytest.
     path = native(tmp_path / "t.jsonl", *lines)
     quick, slow = records(path, Settings()), records(path, SLOW)
     assert quick == slow
-    packed = tmp_path / "p" / "t.jsonl.gz"
+    assert packed_too(path) == [r | {"source": ""} for r in slow]
+
+
+def packed_too(path: Path) -> list[dict[str, Any]]:
+    """What comes of the same log compressed."""
+    packed = path.with_name("p") / "t.jsonl.gz"
     packed.parent.mkdir()
     packed.write_bytes(gzip.compress(path.read_bytes()))
-    assert [r | {"source": ""} for r in records(packed, Settings())] == [r | {"source": ""} for r in slow]
+    return [r | {"source": ""} for r in records(packed, Settings())]
+
+
+AFTER: tuple[dict[str, Any], ...] = (
+    {},
+    {"tool": "look", "args": {"n": -1}},
+    {"turn": 1},
+    {"state": "done"},
+    {"state": "error", "tool": None},
+    {"error": True},
+    {"result": "x" * 700},
+    {"text": "more of it", "tool": None},
+)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_runs_that_are_quiet_but_for_one_line(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A further line of a turn, a copy, a lower number, an end, a line of another kind; in one log or in two."""
+    chance = Random(seed)
+    monkeypatch.setattr(_native_blocks, "_BLOCK", chance.choice((1, 2, 7, 256)))
+    monkeypatch.setattr(quiets, "_HELD", chance.choice((1, 10, 1000)))
+    lines = []
+    for n in range(1, 90):
+        run = n * chance.choice((1, 1, 7)) % 9
+        line = {
+            "run_id": f"r{run}", "turn": n, "ts": stamp(n), "tool": f"get_{n % 3}", "args": {"n": n},
+            "result": f"{n * 7919:x} is it", "input_tokens": 1000 + n, "output_tokens": n % 5,
+        }  # fmt: skip
+        lines.append(line)
+        if chance.random() < 0.06:
+            more = chance.choice(AFTER) | ({"turn": n + 0.5} if chance.random() < 0.2 else {})
+            lines.append({k: v for k, v in (line | more).items() if v is not None})
+    half = chance.choice((len(lines), 40))
+    first, second = native(tmp_path / "a.jsonl", *lines[:half]), native(tmp_path / "b.jsonl", *lines[half:])
+    if half == len(lines):
+        second.unlink()
+        assert packed_too(first) == [r | {"source": ""} for r in records(first, SLOW)]
+    assert records(tmp_path, Settings()) == records(tmp_path, SLOW)
+
+
+def stamp(seconds: int) -> str:
+    return datetime.fromtimestamp(1_764_000_000 + seconds, UTC).isoformat().replace("+00:00", "Z")
 
 
 FILLED = (
@@ -144,7 +191,8 @@ def test_a_log_that_changes_behind_the_reader(fault: str, tmp_path: Path) -> Non
 def test_a_tool_that_comes_back_after_the_run_was_put_away(
     after: int, result: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(engine, "_COLD", 4)
+    monkeypatch.setattr(quiets, "_HELD", 4)
+    monkeypatch.setattr(_native_blocks, "_LONG", 4)
     call = {"tool": "look_up", "args": {"id": 7}, "result": result}
     turns = [call, *({"tool": "get_page", "args": {"n": n}, "result": f"{n * 7919:x} is it"} for n in range(after))]
     turns += [call | {"args": {"id": 7, "again": n}} for n in range(3)]

@@ -9,13 +9,16 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Final, Protocol, cast
+from typing import TYPE_CHECKING, Final, Protocol, cast
 
 from loopscan.blob import Blob, Head
 from loopscan.errors import UsageError
 from loopscan.ids import Ids
 from loopscan.model import JSON, Event
 from loopscan.skips import Skips
+
+if TYPE_CHECKING:
+    from loopscan.quiets import Quiets
 
 FORMATS: Final = {
     "opencode": "loopscan.formats.opencode",
@@ -75,7 +78,8 @@ class Scan:
     """What readers share over all files of one scan.
 
     `seen`: identities (message ids and the like) of records already read, so that copies in other files are
-    dropped. `exact`: read literally, strip and drop nothing. `rows`: turns may come several at once (`Rows`, `Whole`).
+    dropped. `exact`: read literally, strip and drop nothing. `rows`: turns may come several at once (`Rows`, `Whole`);
+    `quiets` takes usual ones.
     `field_map`: the user's field names (`--map`), ours -> dotted path. `memory`: room for a reader's own cross-file
     state, keyed by format name. Where what it holds tells which files have something in common, `loopscan.ties` says
     so; else all files of the format are read as one.
@@ -87,6 +91,7 @@ class Scan:
     seen: Ids = field(default_factory=Ids)
     memory: dict[str, JSON] = field(default_factory=dict)
     rows: bool = False
+    quiets: Quiets | None = None
 
     def copy_of(self, *identity: object) -> bool:
         """Whether this identity was met before in the scan; remembers it. Never under `exact`."""

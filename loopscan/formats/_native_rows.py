@@ -15,7 +15,7 @@ import msgspec
 
 from loopscan.blob import Head
 from loopscan.formats._native_line import ARGS, NAME, RESULT, RUN
-from loopscan.model import MISSING
+from loopscan.model import MISSING, Usage
 from loopscan.row import Never, Usual
 from loopscan.terms import PLAIN
 
@@ -142,3 +142,17 @@ def _run_fields(keys: tuple[str, ...]) -> list[_Field]:
 
 def _never(key: str) -> _Field:
     return key, f"no_{key}", Never, None
+
+
+def is_plain(row: Row) -> bool:
+    """Whether the line says what happened as most do."""
+    return type(row.name) is str or (type(row.text) is str and not row.error)
+
+
+def usage_of(row: Row) -> Usage | None:
+    """The tokens of a line."""
+    read_, write, hour, usd = row.cache_read_tokens, row.cache_write_tokens, row.cache_write_1h_tokens, row.usd
+    given, output = row.input_tokens, row.output_tokens
+    if given is None and output is None and read_ is None and write is None and hour is None and usd is None:
+        return None
+    return Usage(given, output, read_, write, hour, usd)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from loopscan.blob import Blob
 from loopscan.decode import canonical
@@ -14,6 +16,9 @@ from loopscan.formats._native_line import join, run_of, turn_of
 from loopscan.model import JSON, MISSING, Turn
 from loopscan.row import Row
 from loopscan.skips import Skips
+
+if TYPE_CHECKING:
+    from loopscan.quiet import Quiet
 
 
 @dataclass(slots=True)
@@ -101,6 +106,8 @@ class Runs:
     all_marked: bool = False
     logs: int = 0
     """How many were begun."""
+    quiet: Mapping[str, Quiet] = field(default_factory=dict)
+    """Runs of which no more is known here than there."""
     _files: list[Path] = field(default_factory=list)
 
     def begin(self, blob: Blob) -> None:
@@ -136,6 +143,8 @@ class Runs:
     def _mark_all(self, line: int | None) -> None:
         """Mark what was read before `line` of the newest input (None: before it)."""
         self.all_marked = True
+        for run_id, state in self.quiet.items():
+            self.by_id.setdefault(run_id, Run(highest=state.highest))
         for i, path in enumerate(self._files, 1):
             try:
                 with Blob(str(path), path) as blob:

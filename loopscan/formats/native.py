@@ -17,6 +17,7 @@ from typing import Final, cast
 
 from loopscan.blob import Blob, Head
 from loopscan.formats import Scan
+from loopscan.formats._native_blocks import events
 from loopscan.formats._native_line import ACTS, CONTEXT, NAME, Line
 from loopscan.formats._native_line import FIELDS as FIELDS
 from loopscan.formats._native_log import Log
@@ -54,7 +55,7 @@ def _is_ours(line: Line) -> bool:
 
 
 def read(blob: Blob, scan: Scan) -> Iterator[Event]:
-    """The turns and ends of a native log; in `Rows` where the scan asks for them."""
+    """The turns and ends of a native log, but for the usual ones where the scan takes those itself."""
     return cast(Iterator[Event], _read(blob, scan))
 
 
@@ -62,22 +63,11 @@ def _read(blob: Blob, scan: Scan) -> Iterator[Event | Batch]:
     log = Log(blob, scan)
     rows = None if scan.field_map or blob.head.document else rows_of(blob.head)
     if rows is not None:
-        yield from log.rows(rows)
+        yield from events(log, rows)
     else:
         for number, value in blob.values(scan.skips):
             yield from log.value(value, number)
-    yield from ended(log)
-
-
-def ended(log: Log) -> Iterator[Event | Batch]:
-    """The turns that are open where a log ends."""
-    for run_id, run in log.met:
-        if (row := log.held(run)) is not None:
-            yield Batch(run_id, [row], log.source, True)
-            run.number = None
-        if run.turn is not None:
-            yield run.turn
-            run.turn, run.number = None, None
+    yield from log.ended()
 
 
 def clean_result(name: str, result: JSON) -> JSON:

@@ -1,0 +1,107 @@
+"""The usual lines of a native log, a block at a time: to the quiet runs, and what they do not take the general way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from loopscan.decode import FAST_ERRORS
+from loopscan.formats._native_log import Log
+from loopscan.formats._native_rows import Rows
+from loopscan.formats._native_runs import Run
+from loopscan.late import Source
+from loopscan.model import Event
+from loopscan.model import Rows as Batch
+from loopscan.row import Row as UsualRow
+
+_BLOCK: Final = 256
+"""Lines that are decoded before their turns are taken."""
+_LONG: Final = 100_000
+"""Lines for which a row is held."""
+_SEEN: Final = 1000
+"""Unusual lines from which on they are no exception, where they are the most."""
+
+
+def events(log: Log, rows: Rows) -> Iterator[Event | Batch]:
+    """The events of a log of usual lines; what is not usual goes the general way."""
+    blob, skips = log.blob, log.scan.skips
+    as_rows = log.scan.quiets is not None and not (rows.anonymous or log.runs.all_marked)
+    usual = rows.usual if as_rows else None
+    log.source = None if blob.path is None or not blob.plain else Source(blob.path, rows.usual, blob.identity())
+    log.begin_quiets()
+    numbered = blob.placed(skips)
+    lines = ((number, line) for number, _, line in numbered)
+    number = missed = 0
+    block: list[UsualRow] = []
+    texts: list[bytes] = []
+    for number, place, line in numbered:
+        if usual is not None:
+            try:
+                row = usual(line)
+            except FAST_ERRORS:
+                missed += 1
+                if missed > _SEEN and 2 * missed > number:
+                    usual = None
+            else:
+                row.line, row.place = number, place
+                block.append(row)
+                texts.append(line)
+                if len(block) < _BLOCK:
+                    continue
+                line = b""
+        if block:
+            yield from _block(log, block, texts, rows)
+            block, texts = [], []
+        if line:
+            blob.at = number
+            yield from log.line_of(number, line, rows, lines)
+    yield from _block(log, block, texts, rows)
+    blob.tell_damage(skips)
+
+
+def _block(log: Log, block: list[UsualRow], texts: list[bytes], rows: Rows) -> Iterator[Event | Batch]:
+    """The events of some lines that are decoded, of which the quiet runs take theirs."""
+    quiets, at, end = log.scan.quiets, 0, len(block)
+    if quiets is None or not block:
+        return
+    lost = log.source is not None and block[-1].place < 0
+    while at < end:
+        if not (lost or log.runs.all_marked) and (at := quiets.take(block, at)) == end:
+            break
+        row = block[at]
+        log.blob.at = row.line
+        state = quiets.states.get(row.run)
+        run = log.run(row.run, state is not None and row.number <= state.highest)
+        if lost or row.number <= run.highest or run.prompt is not None or log.runs.all_marked:
+            yield from log.line_of(row.line, texts[at], rows, iter(()))
+            at += 1
+            continue
+        if run.turn is not None:
+            yield run.turn
+            run.turn = None
+        before = log.held(run)
+        batch = [] if before is None else [before]
+        while at < end and block[at].run == row.run and block[at].number > run.highest:
+            batch.append(block[at])
+            run.highest = block[at].number
+            at += 1
+        yield from _keep(log, row.run, run, batch, row.line)
+
+
+def _keep(log: Log, run_id: str, run: Run, batch: list[UsualRow], number: int) -> Iterator[Batch]:
+    """Give out a batch but for its last turn, which the next line may be part of.
+
+    Of a row that was held for long only the place is kept.
+    """
+    kept = log.kept
+    run.row = batch.pop()
+    if log.source is not None:
+        run.since = number
+        kept.append((number, run))
+        while kept[0][0] < number - _LONG:
+            since, old = kept.popleft()
+            if old.since == since and old.row is not None:
+                old.away = old.row.place
+                old.row = None
+    if batch:
+        yield Batch(run_id, batch, log.source)
