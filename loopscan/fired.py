@@ -68,7 +68,7 @@ def _fired(exit_: Exit, report: RunReport, series: Series) -> Fired | None:
     if turn is None:
         return None
     at = turn - 1 if exit_.name == "context_full" else turn
-    paid, usd = series.sends(at), series.at(at).usd if at else 0
+    paid, usd = series.sends(at), series.spent(at)[2]
     return Fired(
         exit_.name,
         turn,

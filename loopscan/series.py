@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import accumulate, chain
 from typing import Any, Final
 
@@ -123,22 +123,22 @@ class Series(msgspec.Struct, gc=False):
     @property
     def input(self) -> array[int]:
         """Input tokens by the end of each turn."""
-        return array("q", chain.from_iterable(sums.input for sums in self._all()))
+        return array("q", chain.from_iterable(sums.input[1:] for sums in self._all()))
 
     @property
     def output(self) -> array[int]:
         """Output tokens by the end of each turn."""
-        return array("q", chain.from_iterable(sums.output for sums in self._all()))
+        return array("q", chain.from_iterable(sums.output[1:] for sums in self._all()))
 
     @property
     def usd(self) -> array[int]:
         """Picodollars by the end of each turn."""
-        return array("q", chain.from_iterable(sums.usd for sums in self._all()))
+        return array("q", chain.from_iterable(sums.usd[1:] for sums in self._all()))
 
     @property
     def elapsed(self) -> array[float]:
         """Seconds by the end of each turn."""
-        return array("d", chain.from_iterable(sums.elapsed for sums in self._all()))
+        return array("d", chain.from_iterable(sums.elapsed()[1:] for sums in self._all()))
 
     def sends(self, turn: int) -> int:
         """Sends paid by the end of a turn."""
@@ -146,14 +146,17 @@ class Series(msgspec.Struct, gc=False):
 
     def at(self, turn: int) -> Totals:
         """The totals after a turn (1-based)."""
-        sent, written, usd, elapsed = self._at(turn)
-        return Totals(turn, sent + written, usd, elapsed)
+        if not turn:
+            return Totals()
+        sums = self._sums(turn)
+        i = turn - sums.first + 1
+        return Totals(turn, sums.input[i] + sums.output[i], sums.usd[i], sums.elapsed()[i])
 
     def between(self, after: int, last: int) -> tuple[int, int, int, int]:
         """Paid sends, input tokens, output tokens and picodollars of turns after+1 .. last."""
         if last <= after:
             return 0, 0, 0, 0
-        before, end = self._at(after), self._at(last)
+        before, end = self.spent(after), self.spent(last)
         sends = self.sends(last) - self.sends(after)
         return sends, end[0] - before[0], end[1] - before[1], end[2] - before[2]
 
@@ -187,13 +190,13 @@ class Series(msgspec.Struct, gc=False):
             return None
         return max(0, usd - nearest(written * rate))
 
-    def _at(self, turn: int) -> tuple[int, int, int, float]:
-        """Input, output, picodollars and seconds by the end of a turn."""
+    def spent(self, turn: int) -> tuple[int, int, int]:
+        """Input, output and picodollars by the end of a turn."""
         if not turn:
-            return 0, 0, 0, 0.0
+            return 0, 0, 0
         sums = self._sums(turn)
-        i = turn - sums.first
-        return sums.input[i], sums.output[i], sums.usd[i], sums.elapsed[i]
+        i = turn - sums.first + 1
+        return sums.input[i], sums.output[i], sums.usd[i]
 
     def _sums(self, turn: int) -> _Sums:
         """The sums of the part that a turn is in."""
@@ -214,7 +217,7 @@ class Series(msgspec.Struct, gc=False):
 
 
 class _Sums(msgspec.Struct, gc=False):
-    """Running totals after the turns `first` .. `end` - 1 of a series."""
+    """Running totals after the turns `first` - 1 .. `end` - 1 of a series. `waits`: seconds at the latter."""
 
     of: Series | None
     first: int
@@ -222,19 +225,26 @@ class _Sums(msgspec.Struct, gc=False):
     input: Sequence[int]
     output: Sequence[int]
     usd: Sequence[int]
-    elapsed: Sequence[float]
+    waits: Sequence[float]
+    before: float
+    """The longest of the seconds at the turns before."""
+    _longest: list[float] = []
+
+    def elapsed(self) -> list[float]:
+        """The longest of the seconds so far, made when first asked for: seldom anybody does."""
+        if not self._longest:
+            self._longest = list(accumulate(self.waits, max, initial=self.before))
+        return self._longest
 
 
-_RECENT: Final = [_Sums(None, 0, 0, [], [], [], [])]
+_RECENT: Final = [_Sums(None, 0, 0, [], [], [], [], 0.0)]
 """What was asked for last: who asks about one turn of a run asks about others."""
 
 
 def _summed(of: Series, first: int, before: tuple[int, int, int, float], columns: list[Sequence[Any]]) -> _Sums:
-    sent, written, usd = (_held(accumulate(chain((b,), c))) for b, c in zip(before[:3], columns[:3], strict=True))
-    longest = list(accumulate(chain((before[3],), columns[3]), max))[1:]
-    return _Sums(of, first, first + len(columns[0]), sent, written, usd, longest)
+    sent, written, usd = [_held(list(accumulate(c, initial=b))) for b, c in zip(before[:3], columns, strict=False)]
+    return _Sums(of, first, first + len(columns[0]), sent, written, usd, columns[3], before[3])
 
 
-def _held(totals: Iterable[int]) -> list[int]:
-    found = list(totals)[1:]
-    return found if not found or found[-1] <= MOST else [min(total, MOST) for total in found]
+def _held(totals: list[int]) -> list[int]:
+    return totals if totals[-1] <= MOST else [min(total, MOST) for total in totals]
