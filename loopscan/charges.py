@@ -75,12 +75,15 @@ class Charges(msgspec.Struct, gc=False):
         """See whether the cache was warm, and whether the recorded output can be true."""
         if usage.cache_read is not None:
             self.warmth.send(turn, by_class, rates, self.money.cold)
-        chars, output, guessed = turn.written, usage.output, self.money.guessed
-        if chars and output is not None and estimate.is_placeholder(output, chars):
-            more = estimate.output(estimate.family(turn.model), chars) - output
-            guessed.placeholders += 1
-            guessed.more_output += more
-            guessed.more_usd += 0 if rates is None else nearest(more * rates.output)
+        if turn.written and usage.output is not None and estimate.is_placeholder(usage.output, turn.written):
+            self.doubt(turn.written, usage.output, rates)
+
+    def doubt(self, written: int, output: int, rates: Rates | None) -> None:
+        """Note an output of the present model that cannot be true: what it lacks for so many characters."""
+        more, guessed = estimate.output(estimate.family(self.model), written) - output, self.money.guessed
+        guessed.placeholders += 1
+        guessed.more_output += more
+        guessed.more_usd += 0 if rates is None else nearest(more * rates.output)
 
     def bill(self, price: Price | None, rates: Rates | None) -> Bill:
         """The bill of the sends of the present model under these rates."""

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from loopscan import estimate
 from loopscan.charges import Charges, counted
+from loopscan.estimate import PLACEHOLDER_RATIO
 from loopscan.fill import COUNTED, Filling, History, Source, filling, has_content
 from loopscan.model import Turn, Usage
 from loopscan.money import PRICE_SPAN, PriceBook
@@ -51,7 +51,6 @@ class Ledger(Charges, gc=False):
             and (output := usage.output) is not None
             and output <= PLAIN
             and usage.usd is None
-            and (not turn.written or output * estimate.PLACEHOLDER_RATIO >= turn.written)
         ):
             plain = usage.cache_read is usage.cache_write is usage.cache_write_1h is None
             usd = sent * self.terms.input if plain else self.cached(turn, usage, sent)
@@ -64,6 +63,8 @@ class Ledger(Charges, gc=False):
                 tally.usd.append(usd + output * self.terms.output)
                 tally.elapsed.append(elapsed)
                 history.before, history.input, history.measured = turn, sent, True
+                if turn.written and output * PLACEHOLDER_RATIO < turn.written:
+                    self.doubt(turn.written, output, self.terms.price)
                 return sent
         return self._pay(turn, elapsed)
 

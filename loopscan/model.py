@@ -135,6 +135,8 @@ class Usage(msgspec.Struct, gc=False):
 
     def merge(self, other: Usage) -> None:
         """Keep the larger figure of each field: lines of one send repeat or grow its usage."""
+        if self == other:
+            return
         for name in ("input", "output", "cache_read", "cache_write", "cache_write_1h", "usd"):
             mine, new = getattr(self, name), getattr(other, name)
             if new is not None and (mine is None or new > mine):

@@ -16,7 +16,7 @@ from loopscan.detector import STALE
 from loopscan.estimate import PLACEHOLDER_RATIO, result_chars, written_chars
 from loopscan.fill import COUNTED
 from loopscan.key import Action
-from loopscan.model import MISSING, Call, LateCall
+from loopscan.model import MISSING, LateCall
 from loopscan.rules import tools
 from loopscan.rules.likeness import ASKED, may_be_alike, unlike
 from loopscan.rules.streaks import GAP
@@ -86,12 +86,7 @@ def _usual(run: Run, turns: list[Turn], at: int) -> int:
             if usage.input is None or usage.output is None:
                 break
             sent, output = usage.input, usage.output
-            if (
-                sent > most
-                or output > PLAIN
-                or usage.usd is not None
-                or (turn.written and output * PLACEHOLDER_RATIO < turn.written)
-            ):
+            if sent > most or output > PLAIN or usage.usd is not None:
                 break
         if (
             not since <= (time or 0.0) < until
@@ -102,7 +97,7 @@ def _usual(run: Run, turns: list[Turn], at: int) -> int:
             or (parent is None and turn.parent is not None)
             or (turn.labels and not turn.labels.keys() <= labels.keys())
             or call.error
-            or (call.result is MISSING if type(call) is Call else not call.answered)
+            or (call.raw or call.result if type(call) is LateCall else call.result) is MISSING
         ):
             break
         if type(args) is str and args[:1] == "{":  # as `embedded` does
@@ -178,6 +173,8 @@ def _usual(run: Run, turns: list[Turn], at: int) -> int:
         add_out(output)
         add_usd(usd + output * rate_out)
         add_time(elapsed)
+        if usage is not None and turn.written and output * PLACEHOLDER_RATIO < turn.written:
+            ledger.doubt(turn.written, output, terms.price)
         if files or what & _SHELL:
             tracker.turn = detector.turn = watch.turn = number
             if what & _SHELL:

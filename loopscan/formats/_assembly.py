@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Final
 
-from loopscan.model import MISSING, Call, End, Event, Turn
+from loopscan.model import MISSING, Call, End, Event, LateCall, Turn
 
 HOLD: Final = 16
 """How many later turns of its run a turn may wait for a result; then the call counts as unanswered."""
@@ -37,7 +37,9 @@ class Held:
         while turns:
             if len(turns) <= HOLD:
                 for call in turns[0].calls:
-                    if call.id is not None and (call.result is MISSING if type(call) is Call else not call.answered):
+                    if call.id is not None and (
+                        (call.raw or call.result if type(call) is LateCall else call.result) is MISSING
+                    ):
                         break
                 else:
                     ready.append(self._release() if waiting else turns.popleft())
@@ -48,7 +50,7 @@ class Held:
             self.begun = True
         turns.append(turn)
         for call in turn.calls:
-            if call.id is not None and (call.result is MISSING if type(call) is Call else not call.answered):
+            if call.id is not None and not call.answered:
                 waiting[call.id] = call
         return ready
 

@@ -91,6 +91,13 @@ class Message(msgspec.Struct, gc=False):
         )
 
 
+class Progress(msgspec.Struct, gc=False):
+    """What a progress line tells: a line of a sub-agent, if `message` is one."""
+
+    agentId: str | None = None
+    message: Any = None
+
+
 class Line(msgspec.Struct, gc=False):
     """A line. An id that is null or empty counts as none; a flag that is neither true nor false counts as not given."""
 
@@ -107,6 +114,8 @@ class Line(msgspec.Struct, gc=False):
     isCompactSummary: bool | None = None
     isApiErrorMessage: bool | None = None
     costUSD: Annotated[float, msgspec.Meta(ge=0, lt=1e12)] | None = None
+    subtype: str | None = None
+    data: Progress | None = None
 
 
 decode: Final = msgspec.json.Decoder(Line).decode
@@ -115,7 +124,8 @@ decode: Final = msgspec.json.Decoder(Line).decode
 
 def line_of(record: dict[str, JSON]) -> Line:
     """A line of any types."""
-    kind = record.get("type")
+    kind, subtype = record.get("type"), record.get("subtype")
+    data = mapping(record.get("data"))
     return Line(
         identity(record.get("parentUuid")),
         _flag(record.get("isSidechain")),
@@ -130,6 +140,8 @@ def line_of(record: dict[str, JSON]) -> Line:
         _flag(record.get("isCompactSummary")),
         _flag(record.get("isApiErrorMessage")),
         dollars(record.get("costUSD")),
+        subtype if isinstance(subtype, str) else None,
+        Progress(identity(data.get("agentId")), data.get("message")),
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from msgspec import UNSET, Raw
+from orjson import OPT_SORT_KEYS, JSONEncodeError, dumps
 
 from loopscan.decode import canonical, word
 from loopscan.formats import Scan
@@ -70,7 +71,10 @@ def _begun(chain: Chain, line: Line, message: Message, number: int) -> Turn:
         kind = block.type
         if kind == "tool_use" and type(name := block.name) is str and block.id and not calls:
             args = block.input
-            form = canonical(args)
+            try:  # as `canonical` does: this runs once a turn
+                form = dumps(args, None, OPT_SORT_KEYS)
+            except JSONEncodeError:
+                form = canonical(args)
             calls.append(LateCall(name, args, MISSING, False, block.id, result_of, hash((name, form))))
             written += len(form) + len(name)
         elif kind == "text":
@@ -111,12 +115,13 @@ def _content(turn: Turn, message: Message, chain: Chain) -> None:
 def _block(turn: Turn, block: Block, chain: Chain) -> None:
     kind = block.type
     if kind in _USES:
-        call = LateCall(word(block.name), block.input, id=block.id or None, decode=result_of)
+        name, form = word(block.name), canonical(block.input)
+        call = LateCall(name, block.input, id=block.id or None, decode=result_of, ident=hash((name, form)))
         if call.id is None or all(c.id != call.id for c in turn.calls):
             turn.calls.append(call)
             if call.id is not None:
                 chain.held.waiting[call.id] = call
-            turn.written = (turn.written or 0) + len(canonical(call.args)) + len(call.name)
+            turn.written = (turn.written or 0) + len(form) + len(name)
     elif kind == "text":
         if block.text is not None:
             _say(turn, block.text)

@@ -23,7 +23,7 @@ from loopscan.formats._claude_chains import Chain, Chains
 from loopscan.formats._claude_line import Line, Message, decode, line_of
 from loopscan.formats._claude_results import clean_result as clean_result
 from loopscan.formats._claude_turns import answer, send
-from loopscan.formats._fields import identity, mapping, when
+from loopscan.formats._fields import mapping, when
 from loopscan.model import JSON, End, Event
 
 TITLE = "Claude Code session files"
@@ -127,6 +127,8 @@ class SessionLog:
                     yield from self._api_error(line, message, chain, number)
                 else:
                     yield from send(chain, line, message, number, scan, assembly)
+            elif kind == "progress" or kind == "system":
+                yield from self._beside(line, number)
             elif kind not in _BOOKKEEPING:
                 for place, record in blob.rescued(number, data, lines, skips):
                     yield from self.record(record, place)
@@ -140,19 +142,23 @@ class SessionLog:
         kind, line = record.get("type"), line_of(record)
         if kind in ("assistant", "user"):
             return self._message(line, self.runs.of(line), number)
-        if kind == "progress":
-            data = mapping(record.get("data"))
-            inner, agent = data.get("message"), identity(data.get("agentId"))
-            if isinstance(inner, dict) and agent:
-                run, session = f"agent-{agent}", self.runs.session(line)
-                chain = self.runs.open.setdefault(run, Chain(run, session, parent=session))
-                return self._message(line_of(inner), chain, number)
-        elif kind == "system":
-            if record.get("subtype") == "compact_boundary":
-                self.runs.of(line).compacted = True
-        elif not isinstance(kind, str) or kind not in _BOOKKEEPING:
+        if kind in ("progress", "system"):
+            return self._beside(line, number)
+        if not isinstance(kind, str) or kind not in _BOOKKEEPING:
             self.scan.skips.unknown_type("claude-code", kind)
         return []
+
+    def _beside(self, line: Line, number: int) -> Sequence[Event]:
+        """Take a progress line, which may hold one of a sub-agent, or a system line."""
+        data = line.data
+        if line.type == "system":
+            if line.subtype == "compact_boundary":
+                self.runs.of(line).compacted = True
+        elif data is not None and data.agentId and isinstance(data.message, dict):
+            run, session = f"agent-{data.agentId}", self.runs.session(line)
+            chain = self.runs.open.setdefault(run, Chain(run, session, parent=session))
+            return self._message(line_of(data.message), chain, number)
+        return ()
 
     def _message(self, line: Line, chain: Chain, number: int) -> Sequence[Event]:
         message = line.message or _NO_MESSAGE

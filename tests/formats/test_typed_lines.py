@@ -123,10 +123,15 @@ _WHERE = {
     "uuid": _IDS,
     "timestamp": word("2026-11-30T10:00:00Z", "2026-11-30T10:00:05.5Z"),
 }
+_INNER = thing({"type": word("assistant", "user"), "message": st.one_of(_SEND, _PROMPT), **_WHERE}, _MORE)
 _LINE = st.one_of(
     thing({"type": word("assistant"), "message": _SEND, **_WHERE}, _MORE),
     thing({"type": word("user"), "message": _PROMPT, **_WHERE}, _MORE),
-    thing({"type": word("system", "summary", "else"), **_WHERE}, {"subtype": word("compact_boundary")}),
+    thing({"type": word("system", "summary", "else"), **_WHERE}, {"subtype": st.one_of(ODD, word("compact_boundary"))}),
+    thing(
+        {"type": word("progress"), "data": thing({"agentId": _IDS}, {"message": st.one_of(ODD, _INNER)}), **_WHERE},
+        {"data": ODD, "agentId": _IDS},
+    ),
     ODD,
 )
 
