@@ -167,6 +167,11 @@ class Quiets:
         if self.fresh.pop(state.run, None) is not None:
             self._keeper.starts(state, self._format, line)
 
+    def end(self) -> None:
+        """Nothing more comes of any run."""
+        for state in list(self.fresh.values()):
+            self.start(state, None)
+
     def _alike(self, state: Quiet, turn: int, row: Row) -> bool:
         """Whether the call of a row may be alike to that of a turn of its run, as far as can be told."""
         before = state.call(turn, self._spill)

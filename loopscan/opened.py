@@ -1,0 +1,143 @@
+"""The open runs of a scan: which one a turn belongs to, when one begins, what becomes of all in the end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, KeysView
+from dataclasses import dataclass, field
+
+from loopscan.asleep import Naps
+from loopscan.finished import finished
+from loopscan.formats import Scan
+from loopscan.key import Keyer
+from loopscan.model import Turn
+from loopscan.money import PriceBook, Unpriced
+from loopscan.quiet import Quiet
+from loopscan.quiets import Quiets
+from loopscan.report import RunReport
+from loopscan.run import Run, new_run
+from loopscan.settings import Settings
+from loopscan.settle import settled
+from loopscan.spill import Spill
+from loopscan.wake import woken
+
+
+@dataclass(slots=True)
+class Opened:
+    """The open runs of any formats; sessions are split at user prompts."""
+
+    settings: Settings = field(default_factory=Settings)
+    prices: PriceBook = field(default_factory=Unpriced)
+    scan: Scan = field(default_factory=Scan)
+    reports: list[RunReport] = field(default_factory=list)
+    _open: dict[tuple[str, str], Run | Quiet | RunReport] = field(default_factory=dict)
+    """The open runs by format and id, in the order in which they began, and the reports of whole ones among them."""
+    _runs: dict[str, dict[str, Run]] = field(default_factory=dict)
+    """The open ones, by format."""
+    _quiets: dict[str, Quiets] = field(default_factory=dict)
+    """Those that are quiet, by format."""
+    _whole: tuple[str, str] | None = None
+    """The newest run, where nothing of it comes once another begins."""
+    _numbers: dict[tuple[str, str], int] = field(default_factory=dict)
+    _keyers: dict[str, Keyer] = field(default_factory=dict)
+    _final: set[str] = field(default_factory=set)
+    """Formats whose turns may be taken several at once."""
+    spill: Spill = field(default_factory=Spill)
+    _naps: Naps = field(default_factory=Naps)
+
+    @property
+    def quiet(self) -> list[Quiet]:
+        """The runs that are quiet."""
+        return [state for quiets in self._quiets.values() for state in quiets.states.values()]
+
+    @property
+    def begun(self) -> KeysView[tuple[str, str]]:
+        """Format and id of the runs that are open, or whole, in the order in which they began."""
+        return self._open.keys()
+
+    def wants(self, run: str, format_name: str) -> bool:
+        """Whether a run is asked for: all are, but for those that are more than quiet."""
+        return run not in self._runs[format_name]
+
+    def starts(self, state: Quiet, format_name: str, line: int | None) -> None:
+        """Take note of a quiet run that begins."""
+        self._open[format_name, state.run] = state
+
+    def wakes(self, state: Quiet, format_name: str) -> None:
+        """Make a full run of a quiet one."""
+        run = woken(state, format_name, self._keyers[format_name], self.settings, self.prices, self.spill)
+        self._open[format_name, state.run] = self._runs[format_name][state.run] = run
+
+    def _run_of(self, turn: Turn, run: Run | None, format_name: str, source: str) -> Run:
+        """The run that a turn belongs to, where that is not simply the open one of its id."""
+        identity = (format_name, turn.run)
+        before: Run | None = None
+        if run is not None and run.nap is not None:
+            self._naps.wake(run)
+        if run is not None and self.settings.per == "prompt" and turn.prompt != run.prompt:
+            self._naps.forget(run)
+            self.reports.append(finished(run))
+            run, before = None, run
+        if run is None:
+            run = self._start(turn, identity, source)
+            if before is not None:
+                run.ledger.follow(before.ledger)
+                run.over = before.over
+        elif run.over or self._idle(run, turn):
+            run.over = False
+            self.scan.skips.reopened += 1
+        run.prompt = turn.prompt
+        return run
+
+    def _idle(self, run: Run, turn: Turn) -> bool:
+        """Whether the run had counted as over (`idle`) when this turn came."""
+        idle = self.settings.idle
+        return idle is not None and turn.time is not None and run.ended is not None and turn.time - run.ended > idle
+
+    def _start(self, turn: Turn, identity: tuple[str, str], source: str) -> Run:
+        format_name, run_id = identity
+        self._close_whole()
+        if isinstance(told := self._open.get(identity), RunReport):
+            self.reports.append(told)
+        session = turn.session
+        if turn.prompt is not None and self.settings.per == "prompt":
+            number = self._numbers[identity] = self._numbers.get(identity, 0) + 1
+            session, run_id = session or run_id, f"{run_id}#{number}"
+        run = new_run(
+            turn, run_id, format_name, turn.source or source, self._keyers[format_name], self.settings, self.spill
+        )
+        run.session = session
+        run.prepare(turn, self.prices)
+        self._open[identity] = self._runs.setdefault(format_name, {})[identity[1]] = run
+        if turn.whole:
+            self._whole = identity
+        elif format_name in self._final and not run.others:
+            self._naps.begin(run)
+        return run
+
+    def _close_whole(self) -> None:
+        """Work out the report of the run before, where it was a whole one: its window is not held to the end."""
+        if self._whole is not None:
+            run = self._runs[self._whole[0]].pop(self._whole[1])
+            self._open[self._whole], self._whole = _finished(run), None
+
+    def _finished(self) -> Iterator[RunReport]:
+        """The reports of the open runs, which are released one by one."""
+        still_open, self._open = self._open, {}
+        for format_name, run_id in list(still_open):
+            run = still_open.pop((format_name, run_id))
+            if isinstance(run, Quiet):
+                del self._quiets[format_name].states[run_id]
+                yield settled(run, format_name, self.spill)
+                continue
+            self._runs[format_name].pop(run_id, None)
+            if isinstance(run, Run):
+                self._naps.forget(run)
+            yield run if isinstance(run, RunReport) else _finished(run)
+
+
+def _finished(run: Run) -> RunReport:
+    """The report of a run that is over, and whose detector is released."""
+    report = finished(run)
+    for progress in (run.progress, *run.others):
+        progress.tracker.watch = None  # else a cycle
+    return report
