@@ -7,13 +7,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 
+from loopscan.blob import Blob
 from loopscan.engine import Audit
+from loopscan.formats import Reader
 from loopscan.formats._native_runs import Runs
 from loopscan.model import End, Event, Rows, Whole
 from loopscan.noted import Noted, Said
 from loopscan.parcel import Reports, packed
-from loopscan.portion import Mark, Portion, Spans
+from loopscan.portion import Portion, Spans
 from loopscan.quiet import Quiet
+from loopscan.reach import Mark
 from loopscan.report import RunReport
 from loopscan.scan import Reading
 from loopscan.shares import Task
@@ -31,7 +34,8 @@ class Lines:
     """What came of some lines of a file.
 
     `hashes`, `places`: of each report's run, and where it begins. `spans`: hash, first and last line of each run of
-    a native log. `lines`: those before the end. `odd`: something that parts cannot tell: the file is to be read whole.
+    a native log. `lines`: those before the end, `before`: before the first. `odd`: something that parts cannot tell:
+    the file is to be read whole.
     """
 
     odd: bool
@@ -43,6 +47,18 @@ class Lines:
     spans: tuple[array[int], array[int], array[int]]
     marks: list[Mark]
     lines: int
+    before: int = 0
+
+    def move(self, before: int) -> None:
+        """Number the lines as those behind so many others."""
+        more, self.before = before - self.before, before
+        if more:
+            self.said.sayings = self.said.moved(more)
+            self.places = [(number, waits, line + more) for number, waits, line in self.places]
+            runs, first, last = self.spans
+            self.spans = runs, array("q", [n + more for n in first]), array("q", [n + more for n in last])
+            self.marks = [(place, lines + more) for place, lines in self.marks]
+            self.lines += more
 
     def runs(self) -> Iterator[tuple[RunReport, int, Place]]:
         """Each report with hash and place."""
@@ -62,6 +78,12 @@ class _Auditing(Audit):
     begins: dict[str, tuple[int, int | None]] = field(default_factory=dict)
     wanted: frozenset[int] | None = None
     spans: Spans = field(default_factory=Spans)
+
+    def read(self, blob: Blob, format_name: str, reader: Reader) -> None:
+        """Take a portion. Where runs have no names they may be called by their lines."""
+        if format_name != NATIVE and self.portion is not None:
+            self.portion.count_before()
+        Audit.read(self, blob, format_name, reader)
 
     def take(self, events: Iterable[Event | Rows | Whole], format_name: str, source: str) -> None:
         """Take the events of the wanted runs."""
@@ -104,7 +126,7 @@ class Segment:
 
     number: int
     item: Input
-    start: Mark | int
+    start: Mark
     end: int | None = None
     last: int | None = None
 
@@ -130,7 +152,7 @@ class Chunk:
     def read(self, task: Task) -> bytes:
         """What came of it, packed."""
         task = replace(task, tells=task.tells and not self.start)
-        return _read(task, (Segment(self.number, self.item, self.start, self.end),), None)
+        return _read(task, (Segment(self.number, self.item, (self.start, 0), self.end),), None)
 
 
 @dataclass(slots=True, frozen=True)
@@ -166,7 +188,7 @@ def _read(task: Task, segments: tuple[Segment, ...], wanted: frozenset[int] | No
     engine.release()
     _note_places(places, engine, spans)
     ties = ties_of(engine, scan)
-    spans.end(0 if portion is None else portion.marked.lines + 1)
+    spans.end(0 if portion is None else portion.passed + 1)
     own = array("q", [run_hash(NATIVE, run) for run in spans.last])
     odd = odd or bool(engine.reports) or _needs_more(runs, noted) or ties.all or any(ties.wide.values())
     found = Lines(
@@ -177,8 +199,9 @@ def _read(task: Task, segments: tuple[Segment, ...], wanted: frozenset[int] | No
         [run_hash(*run) for run in places],
         list(places.values()),
         (own, array("q", spans.first.values()), array("q", spans.last.values())),
-        [] if portion is None else portion.marked.marks,
-        0 if portion is None else portion.marked.lines,
+        [] if portion is None else portion.marks,
+        0 if portion is None else portion.passed,
+        0 if portion is None else portion.start[1],
     )
     return packed(found)
 

@@ -20,8 +20,7 @@ from loopscan.formats._native_runs import Runs
 from loopscan.lines import LINE_LIMIT
 from loopscan.model import Event, Turn
 from loopscan.noted import Noted
-from loopscan.portion import Mark
-from loopscan.reach import Reach
+from loopscan.reach import Mark, Reach
 from loopscan.run import Run
 from loopscan.shares import Task
 from loopscan.spliced import begin_anew
@@ -82,17 +81,20 @@ class Course:
 
     def alone(self) -> tuple[Run, object] | None:
         """The run and the reading of its lines, where there is no other and nothing was met that legs cannot tell."""
-        lines, engine = self.scan.memory.get(NATIVE), self.engine
-        if not self.whole or type(lines) is not Runs or lines.all_marked or len(lines.by_id) != 1:
+        runs, log, engine = self.scan.memory.get(NATIVE), self.lines.log, self.engine
+        begun = list(engine.begun)
+        if not self.whole or log is None or type(runs) is not Runs or runs.all_marked or len(begun) != 1:
             return None
-        (name,) = lines.by_id
-        if list(engine.begun) != [(NATIVE, name)] or engine.reports or engine.loose or engine.quiet:
+        name = begun[0][1]
+        if begun != [(NATIVE, name)] or not runs.by_id.keys() <= {name} or engine.reports or engine.loose:
             return None
+        lines = log.run(name)
+        log.settle(name, lines)
         run = engine._runs[NATIVE].get(name)
-        if run is None or run.others or run.nap is not None:
+        if run is None or run.others or run.nap is not None or engine.quiet:
             return None
         run.ledger.pack()
-        return run, lines.by_id[name]
+        return run, lines
 
     def _stands_at(self, at: int) -> bool:
         """Whether the leg from a place on stands there where this one does."""
@@ -113,7 +115,7 @@ class _Lines:
     clean_result = staticmethod(native.clean_result)
 
     def __init__(self) -> None:
-        self._log: Log | None = None
+        self.log: Log | None = None
         self.begin: Callable[[], None] | None = None
         self.last = False
 
@@ -121,7 +123,7 @@ class _Lines:
         """The events of a portion, without the last turn where the next line may be part of it."""
         if self.begin is not None:
             self.begin()
-        log = self._log = self._log or Log(blob, scan)
+        log = self.log = self.log or Log(blob, scan)
         log.blob = blob
         rows = rows_of(blob.head)
         if rows is not None:

@@ -12,7 +12,7 @@ from typing import Final
 
 from loopscan.chunks import Chunk, Lines, Place, Segment, Stretch
 from loopscan.noted import Said
-from loopscan.portion import Mark
+from loopscan.reach import Mark
 from loopscan.report import RunReport
 from loopscan.shares import Files, Outcome, Piece
 from loopscan.skips import Skips
@@ -63,6 +63,7 @@ class Cut:
         if {n for n, _ in self.keys} != self.items.keys() or any(c is None or c.odd for c in chunks):
             return None
         known = [c for c in chunks if c is not None]
+        self._number()
         if len({c.ties.probe for c in known}) > 1:
             return None
         times = Counter(run for c in known for run in c.ties.ids)
@@ -76,6 +77,14 @@ class Cut:
         if len(last) < len(self.split):  # they have something else in common than runs
             return None
         return self._stretches(sorted((first[run], last[run], run) for run in last))
+
+    def _number(self) -> None:
+        """Number the lines of all parts from the beginning of the file."""
+        lines = dict.fromkeys(self.items, 0)
+        for number, start in self.keys:
+            chunk = self.parts[number, start]
+            chunk.move(lines[number])
+            lines[number] = chunk.lines
 
     def _stretches(self, spans: list[tuple[Spot, Spot, int]]) -> list[Stretch] | None:
         lengths = {number: self.parts[number, start].lines for number, start in self.keys}

@@ -1,103 +1,57 @@
-"""A portion of one big file of lines, read as if it were a file: from one line's beginning to another's."""
+"""A portion of one big file of lines, read as if it were a file, and which of its lines belong to which run."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Final
 
 from loopscan.blob import Blob
 from loopscan.formats._native_runs import Run
-from loopscan.lines import LINE_LIMIT, placed
+from loopscan.reach import Mark, Reach
 from loopscan.skips import Skips
-from loopscan.stream import Plain, Stream, written
 
 STEP: Final = 1 << 20
 
-Mark = tuple[int, int]
-"""Where a line begins: the byte, and how many lines are before it."""
 
+class Portion(Reach):
+    """Lines of a plain file from one place to another (`Reach`), up to number `last`, if that comes before.
 
-class Portion(Blob):
-    """Some lines of a plain file with their numbers in it. The head is that of the file.
-
-    `start`: where the first line begins; `end`: the byte where the next one begins, None = the end of the file;
-    `last`: the number of the last line to read. `at`: that of the line being read, None before and after all.
+    `at`: the number of the line being read, None before and after all. `marks`: some places where lines begin.
     """
 
-    def __init__(self, path: str, start: Mark | int, end: int | None = None, last: int | None = None) -> None:
-        super().__init__(path, Path(path))
-        self._head = self._sniffed()
+    def __init__(self, path: str, start: Mark, end: int | None = None, last: int | None = None) -> None:
+        super().__init__(path, start, end)
         self._last = last
-        self.start = (start, self._lines_before(start)) if isinstance(start, int) else start
-        self._raw.seek(self.start[0])
-        self._ahead = b""
-        self.marked = Marked(written(self._raw, Plain(self._raw, self._fault, endless=False)), self.start, end)
-        self._stream = self.marked
+        self.marks = [start]
 
-    def _lines_before(self, place: int) -> int:
-        self._raw.seek(0)
-        lines = 0
-        while place > 0 and (data := self._raw.read(min(STEP, place))):
+    def count_before(self) -> None:
+        """Number the lines as those of the file."""
+        place, lines = self.start[0], 0
+        left = self._raw.seek(0) or place
+        while left > 0 and (data := self._raw.read(min(STEP, left))):
             lines += data.count(b"\n")
-            place -= len(data)
-        return lines
-
-    def lines(self, skips: Skips) -> Iterator[tuple[int, bytes]]:
-        """The lines that are not blank with their numbers in the file."""
-        for number, _, line in self.placed(skips):
-            yield number, line
+            left -= len(data)
+        self._raw.seek(place)
+        self.start = place, lines
+        self.marks = [self.start]
 
     def placed(self, skips: Skips) -> Iterator[tuple[int, int, bytes]]:
-        """The same with the place of each in the file; -1 where it is not known."""
-        offset, before = self.start
-
-        def too_long(number: int) -> None:
-            skips.add(self.name, number + before, f"line too long: more than {LINE_LIMIT:,} bytes")
-
-        self._head = None
-        number = before
-        for count, place, line in placed(b"", self._stream, too_long, self._patience):
-            number = count + before
+        """The lines that are not blank with number and place."""
+        marked, number = self.start
+        for number, place, line in Reach.placed(self, skips):
             self.at = number
             if self._last is not None and number > self._last:
                 return
-            yield number, place if place < 0 else place + offset, line
+            if place >= marked + STEP // 2:
+                self.marks.append((place, number - 1))
+                marked = place
+            yield number, place, line
         self.at = number + 1
 
     def tell_damage(self, skips: Skips) -> None:
         """All lines were read, and what waited for the next one is done."""
         self.at = None
         Blob.tell_damage(self, skips)
-
-
-class Marked(Stream):
-    """A stream up to a byte. `marks`: some places where lines begin, a read apart; `lines`: those before what comes."""
-
-    def __init__(self, rest: Stream, start: Mark, end: int | None) -> None:
-        self._rest, self._end = rest, end
-        self._place, self.lines = start
-        self.marks = [start]
-
-    def read(self, size: int) -> bytes:
-        """The next bytes."""
-        data = self._rest.read(size if self._end is None else min(size, self._end - self._place))
-        self._passed(data)
-        return data
-
-    def readinto(self, view: memoryview) -> int:
-        """The next bytes, without a copy of them kept."""
-        room = len(view) if self._end is None else min(len(view), self._end - self._place)
-        size = self._rest.readinto(view[:room]) if room else 0
-        self._passed(bytes(view[:size]))
-        return size
-
-    def _passed(self, data: bytes) -> None:
-        if (first := data.find(b"\n")) >= 0:
-            if self._place + first >= self.marks[-1][0] + STEP // 2:
-                self.marks.append((self._place + first + 1, self.lines + 1))
-            self.lines += data.count(b"\n")
-        self._place += len(data)
 
 
 class Spans(dict[str, Run]):

@@ -7,9 +7,11 @@ from pathlib import Path
 
 from loopscan.blob import Blob
 from loopscan.lines import LINE_LIMIT, placed
-from loopscan.portion import Mark
 from loopscan.skips import Skips
 from loopscan.stream import Plain, Stream, written
+
+Mark = tuple[int, int]
+"""Where a line begins: the byte, and how many lines are counted before it."""
 
 
 class Reach(Blob):

@@ -247,13 +247,15 @@ def test_lines_and_marks_of_a_part(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         want = dict(blob.lines(Skips()))
     starts = [0, *line_starts(path)]
     for start, end in ((0, None), (starts[3], starts[17]), (starts[9], None)):
-        with Portion(str(path), start, end) as part:
+        before = path.read_bytes()[:start].count(b"\n")
+        with Portion(str(path), (start, before), end) as part:
             got = {number: line.rstrip(b"\n") for number, line in part.lines(Skips())}
-            marks = part.marked.marks
+            marks = part.marks
+            assert part.passed == path.read_bytes()[:end].count(b"\n")
         assert got == {number: want[number] for number in got}
-        for place, before in marks:
-            assert path.read_bytes()[:place].count(b"\n") == before
-    with Portion(str(path), starts[9]) as part:
+        for place, lines in marks:
+            assert path.read_bytes()[:place].count(b"\n") == lines
+    with Portion(str(path), (starts[9], 0)) as part:
         assert len(part.head.values) == len(want)
 
 
