@@ -50,6 +50,7 @@ class Quiet(msgspec.Struct, gc=False):
     `terms` hold. `reach`: turns that are looked back. `first`, `line`: first and last line, `log`: number of the log
     they stand in; `highest`: number that it gives the last turn. `turns`: one `TURN` after the other; `slots`: the last
     one by `SLOTS` of its ident; `trails`: by tool. `kept`: what the window holds where the log cannot be read again.
+    `marks`: of the lines, by `loopscan.formats._native_runs.mark`, where they are asked for.
     """
 
     run: str
@@ -69,6 +70,7 @@ class Quiet(msgspec.Struct, gc=False):
     slots: array[int] = msgspec.field(default_factory=_slots)
     trails: dict[str, int] = {}
     kept: Kept | None = None
+    marks: list[int] = []
 
     @property
     def number(self) -> int:

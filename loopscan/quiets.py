@@ -56,11 +56,13 @@ class Quiets:
     """Takes usual turns; knows the runs of nothing else.
 
     `states`: the quiet runs by id; `fresh`: those of them whose first turn may go on.
+    `marked`: whether marks of all turns are kept.
     """
 
     def __init__(self, keeper: Keeper, format_name: str) -> None:
         self.states: dict[str, Quiet] = {}
         self.fresh: dict[str, Quiet] = {}
+        self.marked = False
         self._keeper, self._format = keeper, format_name
         self._settings, self._prices, self._spill = keeper.settings, keeper.prices, keeper.spill
         self._name, self._log = "", 0
@@ -78,7 +80,7 @@ class Quiets:
 
         Longer than other functions: see `loopscan.stretch`.
         """
-        states, kinds, source, log = self.states, tools.KINDS, self._source, self._log
+        states, kinds, source, log, marked = self.states, tools.KINDS, self._source, self._log, self.marked
         pack = TURN.pack
         for row in rows[at:] if at else rows:
             state = states.get(row.run)
@@ -146,6 +148,8 @@ class Quiets:
             turns += pack(ident, row.place, time, row.sent, row.output, last, head, tail, size & BYTE)
             trails[name] = slots[slot] = number
             state.highest, state.line, state.log = row.number, row.line, log
+            if marked and stamp is not None:
+                state.marks.append(hash((row.number, stamp, ident, result)))
             if number == 2:
                 self.start(state, row.line)
             if source is None:

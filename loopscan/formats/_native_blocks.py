@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from loopscan.decode import FAST_ERRORS
+from loopscan.decode import FAST_ERRORS, canonical
 from loopscan.formats._native_log import Log
 from loopscan.formats._native_rows import Rows
-from loopscan.formats._native_runs import Run
+from loopscan.formats._native_runs import Run, mark_of_row
 from loopscan.late import Source
 from loopscan.model import Event
 from loopscan.model import Rows as Batch
@@ -25,8 +25,7 @@ _SEEN: Final = 1000
 def events(log: Log, rows: Rows) -> Iterator[Event | Batch]:
     """The events of a log of usual lines; what is not usual goes the general way."""
     blob, skips = log.blob, log.scan.skips
-    as_rows = log.scan.quiets is not None and not (rows.anonymous or log.runs.all_marked)
-    usual = rows.usual if as_rows else None
+    usual = rows.usual if log.scan.quiets is not None and not rows.anonymous else None
     log.source = None if blob.path is None or not blob.plain else Source(blob.path, rows.usual, blob.identity())
     log.begin_quiets()
     numbered = blob.placed(skips)
@@ -66,13 +65,14 @@ def _block(log: Log, block: list[UsualRow], texts: list[bytes], rows: Rows) -> I
         return
     lost = log.source is not None and block[-1].place < 0
     while at < end:
-        if not (lost or log.runs.all_marked) and (at := quiets.take(block, at)) == end:
+        quiets.marked = log.runs.all_marked
+        if not lost and (at := quiets.take(block, at)) == end:
             break
         row = block[at]
         log.blob.at = row.line
         state = quiets.states.get(row.run)
         run = log.run(row.run, state is not None and row.number <= state.highest)
-        if lost or row.number <= run.highest or run.prompt is not None or log.runs.all_marked:
+        if lost or row.number <= run.highest or run.prompt is not None:
             yield from log.line_of(row.line, texts[at], rows, iter(()))
             at += 1
             continue
@@ -82,8 +82,12 @@ def _block(log: Log, block: list[UsualRow], texts: list[bytes], rows: Rows) -> I
         before = log.held(run)
         batch = [] if before is None else [before]
         while at < end and block[at].run == row.run and block[at].number > run.highest:
-            batch.append(block[at])
-            run.highest = block[at].number
+            more = block[at]
+            batch.append(more)
+            run.highest = more.number
+            if log.runs.all_marked and more.ts is not None:
+                ident = hash((more.name, canonical(more.args)))
+                run.keep(mark_of_row(more.number, more.ts, ident, more.result))
             at += 1
         yield from _keep(log, row.run, run, batch, row.line)
 

@@ -57,6 +57,8 @@ class Log:
         if woken is not None:
             state, row, lost = woken
             run.highest = state.highest
+            for found in state.marks:
+                run.keep(found)
             if state.log == run.log:
                 self.met[-1] = state.first, run_id, run
             if row is not None:
