@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Final
 
 import orjson
 
+from loopscan import estimate
 from loopscan.bill import Bill
 from loopscan.decode import FAST_ERRORS, canonical, fast
-from loopscan.estimate import result_chars, written_chars
 from loopscan.fill import COUNTED, filling
 from loopscan.fired import NONE
 from loopscan.model import MISSING
@@ -31,7 +31,7 @@ from loopscan.terms import PLAIN, terms_of
 
 if TYPE_CHECKING:
     from loopscan.key import Keyer
-    from loopscan.model import Call, Turn
+    from loopscan.model import Call, Whole
     from loopscan.money import PriceBook
     from loopscan.settings import Settings
     from loopscan.spill import Spill
@@ -102,39 +102,34 @@ class Calm(Settled):
 
 
 def calm(
-    turns: list[Turn], source: str, format_name: str, keyer: Keyer, settings: Settings, prices: PriceBook, spill: Spill
+    whole: Whole, source: str, format_name: str, keyer: Keyer, settings: Settings, prices: PriceBook, spill: Spill
 ) -> Calm | None:
-    """The report of a run; None where it is not calm, or says something of its usage.
-
-    `turns`: all of the run, of one model and one time; the first says what there is to say of the run.
-    """
-    first, last, acting = turns[0], turns[-1], turns
-    if not last.calls:
-        if last.failed or last.text is None or len(last.text) >= _WORDS:
-            return None
-        acting = turns[:-1]
-    chars = _heard(acting, keyer, max(settings.window, REACH))
-    if chars is None or first.parent is not None or len(turns) >= PART or first.usage is not None:
+    """The report of a run; None where it is not calm, or says something of its usage."""
+    first, actions, turns = whole.first, len(whole.calls), len(whole.texts)
+    if turns >= PART or first.usage is not None or (actions < turns and len(whole.texts[-1]) >= _WORDS):
         return None
-    if len(acting) < len(turns):
+    chars = _heard(whole.calls, keyer, max(settings.window, REACH))
+    if chars is None:
+        return None
+    if actions < turns:
         chars.append(0)
     terms = terms_of(prices.find(first.model, first.time))
     limit = settings.context_window or prices.window(first.model)
     way = filling(first.model, terms.price is not None, settings)
     most = terms.most if limit is None or way.source not in COUNTED else min(terms.most, limit - 1)
-    sent, output = way.all([t.written if t.written is not None else written_chars(t) for t in turns], chars)
+    sent, output = way.all(whole.written, chars)
     if min(sent) < 0 or max(sent) > most or max(output) > PLAIN:
         return None
-    waits = array("d", bytes(8 * len(turns)))
+    waits = array("d", bytes(8 * turns))
     part = priced(array("I", sent), array("I", output), waits, (terms.input, terms.output), spill)
     return Calm(
-        first.run, first.source or source, format_name, first.model or None, first.time, first.time, _NO_GAP, part,
-        terms.price, spill, NONE, None, None, first.session, first.labels or _NO_LABELS, len(acting), way.source,
+        whole.run, first.source or source, format_name, first.model or None, first.time, first.time, _NO_GAP, part,
+        terms.price, spill, NONE, None, None, first.session, first.labels or _NO_LABELS, actions, way.source,
     )  # fmt: skip
 
 
-def _heard(turns: list[Turn], keyer: Keyer, reach: int) -> list[int] | None:
-    """The characters of each turn's result; None where a turn is none that a calm run has.
+def _heard(calls: list[Call], keyer: Keyer, reach: int) -> list[int] | None:
+    """The characters of each call's result; None where a call is none that a calm run has.
 
     Longer than other functions: see `loopscan.stretch`, which does the same.
     """
@@ -142,11 +137,7 @@ def _heard(turns: list[Turn], keyer: Keyer, reach: int) -> list[int] | None:
     newest: dict[int, int] = {}
     trails: dict[str, tuple[int, Call]] = {}
     chars: list[int] = []
-    for number, turn in enumerate(turns):
-        calls = turn.calls
-        if len(calls) != 1:
-            return None
-        call = calls[0]
+    for number, call in enumerate(calls):
         name, args, result = call.name, call.args, call.result
         what = kinds.get(name)
         if what is None:
@@ -176,5 +167,5 @@ def _heard(turns: list[Turn], keyer: Keyer, reach: int) -> list[int] | None:
             if not (quiet and unlike(earlier, call)) and may_be_alike(earlier, call):
                 return None
         trails[name] = number, call
-        chars.append(len(result) if type(result) is str else result_chars(turn))
+        chars.append(len(result) if type(result) is str else estimate.characters(result))
     return chars

@@ -102,17 +102,18 @@ class Audit(Opened):
 
     def _turns_of(self, event: Whole, format_name: str, source: str) -> None:
         """Take the turns of a whole run."""
-        first, turns, identity = event.turns[0], event.turns, (format_name, event.run)
-        run = self._runs[format_name].get(event.run)
+        identity = (format_name, event.run)
         if identity not in self._open and event.end is None:
             keyer, prices = self._keyers[format_name], self.prices
-            report = calm(turns, source, format_name, keyer, self.settings, prices, self.spill)
+            report = calm(event, source, format_name, keyer, self.settings, prices, self.spill)
             if report is not None:
                 self._close_whole()
                 self._open[identity] = report
                 return
-        if run is None or first.prompt != run.prompt or run.over:
-            run = self._run_of(first, run, format_name, source)
+        turns = event.turns()
+        run = self._runs[format_name].get(event.run)
+        if run is None or turns[0].prompt != run.prompt or run.over:
+            run = self._run_of(turns[0], run, format_name, source)
         for start in range(0, len(turns), _AT_ONCE):
             take(run, turns[start : start + _AT_ONCE] if start or len(turns) > _AT_ONCE else turns, self.prices)
         if event.end is not None:

@@ -91,15 +91,16 @@ def written_chars(turn: Turn) -> int:
     """Characters the model wrote in a turn: as the reader counted them, else text, tool names and arguments."""
     if turn.written is not None:
         return turn.written
-    return len(turn.text or "") + sum(len(call.name) + _chars(call.args) for call in turn.calls)
+    return len(turn.text or "") + sum(len(call.name) + characters(call.args) for call in turn.calls)
 
 
 def result_chars(turn: Turn) -> int:
     """Characters of the tool results of a turn that were recorded."""
-    return sum(_chars(call.result) for call in turn.calls if call.result is not MISSING)
+    return sum(characters(call.result) for call in turn.calls if call.result is not MISSING)
 
 
-def _chars(value: JSON) -> int:
+def characters(value: JSON) -> int:
+    """Characters of a value as a model reads it."""
     if value is None:
         return 0
     return len(value) if isinstance(value, str) else len(canonical(value).decode(errors="replace"))

@@ -5,6 +5,7 @@ Where it holds the input but no output, the output counts as nothing: a class no
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import lru_cache
 from itertools import accumulate
 from typing import Final, Literal
@@ -97,12 +98,13 @@ class Filling(msgspec.Struct, gc=False, frozen=True):
 
     def all(self, written: list[int], results: list[int]) -> tuple[list[int], list[int]]:
         """Input and output tokens of all sends of a run, by the characters of what each of its turns wrote and got."""
-        fixed, step = self.output, self.growth
-        (out_n, out_d), (own_n, own_d), (got_n, got_d) = self.written, self.history, self.results
-        grown = [step - (-w * own_n // own_d) - (-r * got_n // got_d) for w, r in zip(written, results, strict=True)]
+        step, fixed, (own, per_own), (got, per_got) = self.growth, self.output, self.history, self.results
+        again = [(w * own + per_own - 1) // per_own for w in written]
+        grown = [step + a + (r * got + per_got - 1) // per_got for a, r in zip(again, results, strict=True)]
         grown.pop()
-        sent = list(accumulate(grown, initial=self.base))
-        return sent, [fixed - (-w * out_n // out_d) for w in written]
+        alike = self.written == self.history and not fixed
+        output = again if alike else [fixed + tokens(w, self.written) for w in written]
+        return list(accumulate(grown, initial=self.base)), output
 
     def output_of(self, turn: Turn) -> int:
         """Output tokens of a send."""
@@ -120,13 +122,14 @@ def filling(model: str | None, priced: bool, settings: Settings) -> Filling:
         return Filling("modelled", settings.base, settings.growth, settings.out)
     if not (model or priced or settings.chars_per_token):
         return _UNKNOWN
-    return _estimating(estimate.family(model, settings.chars_per_token))
+    return _estimating(model, settings.chars_per_token)
 
 
 _UNKNOWN: Final = Filling()
 
 
-@lru_cache(maxsize=64)
-def _estimating(kind: estimate.Family) -> Filling:
+@lru_cache(maxsize=1024)
+def _estimating(model: str | None, chars_per_token: Fraction | None) -> Filling:
+    kind = estimate.family(model, chars_per_token)
     history, results, written = ((f.denominator, f.numerator) for f in (kind.history, kind.results, kind.output))
     return Filling("estimated", 0, kind.per_turn, 0, history, results, written)

@@ -206,14 +206,31 @@ class Rows(msgspec.Struct, gc=False):
 
 
 class Whole(msgspec.Struct, gc=False):
-    """All turns of one run, at least one, of one model and one time; the first says what there is to say of the run.
+    """A run that lies in one piece: turns of one call each, and perhaps a last one of words only.
 
-    `end`: how it ended. Nothing of the run comes later in the scan. Only for who asks for them (`Scan.rows`).
+    `first`: what the first turn says beside its call and words, which is all that there is to say of the run; all turns
+    are of its model and time. `calls`, `texts`, `written`: of each turn; only the last of the texts may be one without
+    a call. `end`: how the run ended. Nothing of it comes later in the scan. Only for who asks for them (`Scan.rows`).
     """
 
     run: str
-    turns: list[Turn]
+    first: Turn
+    calls: list[Call]
+    texts: list[str]
+    written: list[int]
     end: End | None = None
+
+    def turns(self) -> list[Turn]:
+        """Its turns."""
+        one, calls = self.first, [[call] for call in self.calls]
+        if len(calls) < len(self.texts):
+            calls.append([])
+        turns = [
+            Turn(self.run, asked, text, model=one.model, time=one.time, line=one.line, written=written)
+            for asked, text, written in zip(calls, self.texts, self.written, strict=True)
+        ]
+        one.calls, one.text, one.written, turns[0] = calls[0], self.texts[0], self.written[0], one
+        return turns
 
 
 Event = Turn | End

@@ -142,6 +142,58 @@ def turns_of(messages: list[Message], run: str, line: int, model: str | None, ti
     return turns
 
 
+def played_of(messages: list[Message]) -> tuple[list[Call], list[str], list[int]] | None:
+    """Calls, texts and written characters of the turns of a run in its simplest shape; None for any other.
+
+    That is calls in fields, one a turn, each answered by the next message; words at its end, if at all; and before it
+    nothing but what asks for it. `turns_of` makes the same of it.
+    """
+    count = len(messages)
+    start = next((i for i, m in enumerate(messages) if m.role == "assistant"), count)
+    if any(m.role in _SPEAKING or type(m.content) is list for m in messages[:start]):
+        return None
+    calls, texts, written = list[Call](), list[str](), list[int]()
+    body = iter(messages[start : count - (count - start) % 2])
+    for reply, answer in zip(body, body, strict=True):
+        asked, said, result = reply.tool_calls, reply.content, answer.content
+        if (
+            asked is None
+            or len(asked) != 1
+            or reply.role != "assistant"
+            or answer.role != "tool"
+            or type(result) is not str
+            or type(said) is list
+        ):
+            return None
+        one, text = asked[0], said if type(said) is str else ""
+        function, call_id = one.function, one.id
+        name, args = function.name, function.arguments
+        if type(args) is not str or not call_id or call_id != answer.tool_call_id:
+            return None
+        calls.append(Call(name, args, result, False, call_id))
+        texts.append(text)
+        written.append(len(name) + len(args) + len(text))
+    if not calls:
+        return None
+    if (count - start) % 2:
+        last, said = messages[-1], messages[-1].content
+        if last.role != "assistant" or last.tool_calls or type(said) is list:
+            return None
+        texts.append(said if type(said) is str else "")
+        written.append(len(texts[-1]))
+    return calls, texts, written
+
+
+def pieces_of(turns: list[Turn]) -> tuple[list[Call], list[str], list[int]] | None:
+    """The same of turns that were made; None where one of them has another number of calls."""
+    acting = turns if turns and turns[-1].calls else turns[:-1]
+    calls = [turn.calls[0] for turn in acting if len(turn.calls) == 1]
+    if not calls or len(calls) < len(acting):
+        return None
+    return calls, [turn.text or "" for turn in turns], [turn.written or 0 for turn in turns]
+
+
+_SPEAKING: Final = frozenset((*REPLY_ROLES, *RESULT_ROLES))
 _UNTOLD: Final = -1 << 60
 """More than is ever written: the blocks of a reply take more to tell."""
 

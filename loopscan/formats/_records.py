@@ -8,14 +8,14 @@ from typing import Final
 from loopscan.blob import Blob, Head
 from loopscan.decode import FAST_ERRORS, loads
 from loopscan.formats import Scan
-from loopscan.formats._chat_line import Line, Message, decode, turns_of
+from loopscan.formats._chat_line import Line, Message, decode, pieces_of, played_of, turns_of
 from loopscan.formats._dialect import ITEMS, MESSAGES
 from loopscan.formats._exchange import history, send_of, split
 from loopscan.formats._fields import identity
 from loopscan.formats._marks import prefixes
-from loopscan.formats._rows import IDS, Names, Row, describe, rows, run_of, stamp_of, stated_end
+from loopscan.formats._rows import IDS, Names, Row, describe, introduce, rows, run_of, stamp_of, stated_end
 from loopscan.formats._stitch import Send, Stitcher
-from loopscan.model import JSON, Event, Whole
+from loopscan.model import JSON, Event, Turn, Whole
 
 KEYS: Final = (*MESSAGES, *ITEMS)
 _PLAIN: Final = frozenset({"openai-messages", "anthropic-messages"})
@@ -87,13 +87,18 @@ class MessageLog:
         if not messages:
             return self.value(loads(data), number)
         name = self.names.name(record, f"{self.blob.name}:{number}")
-        turns = turns_of(messages, name, number, *stamp_of(record))
+        model, time = stamp_of(record)
+        if self.scan.rows and (played := played_of(messages)) is not None:
+            first = Turn(name, model=model, time=time, line=number)
+            introduce(record, first, len(played[1]) == 1)
+            return (Whole(name, first, *played, stated_end(record, first)),)
+        turns = turns_of(messages, name, number, model, time)
         if turns is None:
             return run_of(next(rows(loads(data), KEYS)), name, number, self.scan, self.format)
         describe(record, turns)
         end = stated_end(record, turns[-1]) if turns else None
-        if turns and self.scan.rows:
-            return (Whole(name, turns, end),)
+        if self.scan.rows and (played := pieces_of(turns)) is not None:
+            return (Whole(name, turns[0], *played, end),)
         return turns if end is None else [*turns, end]
 
     def value(self, value: JSON, number: int) -> Iterator[Event]:

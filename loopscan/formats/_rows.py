@@ -24,6 +24,7 @@ IDS: Final = (
     "instance_id", "custom_id", "request_id",
 )  # fmt: skip
 _TIMES: Final = ("created_at", "timestamp", "created", "ts", "started_at")
+_SESSIONS: Final = ("session_id", "conversation_id", "thread_id")
 _LABEL: Final = 200
 
 
@@ -102,17 +103,20 @@ def stamp_of(record: dict[str, JSON]) -> tuple[str | None, float | None]:
 
 
 def describe(record: dict[str, JSON], turns: list[Turn]) -> None:
-    """Give the first turn what the row says of the run: labels, session, a lone send's usage."""
-    if len(turns) == 1 and turns[0].usage is None:
-        turns[0].usage = usage_of(record.get("usage"))
+    """Give the first turn what the row says of the run."""
     if turns:
-        metadata = mapping(record.get("metadata"))
-        labels = {k: v for k, v in metadata.items() if isinstance(v, str) and len(v) <= _LABEL}
-        turns[0].whole = True
-        turns[0].labels = labels or None
-        turns[0].session = next(
-            (i for k in ("session_id", "conversation_id", "thread_id") if (i := identity(record.get(k)))), None
-        )
+        introduce(record, turns[0], len(turns) == 1)
+
+
+def introduce(record: dict[str, JSON], first: Turn, lone: bool) -> None:
+    """Give a first turn what the row says of the run: labels, session, the usage of a `lone` send."""
+    if lone and first.usage is None:
+        first.usage = usage_of(record.get("usage"))
+    metadata = mapping(record.get("metadata"))
+    labels = {k: v for k, v in metadata.items() if isinstance(v, str) and len(v) <= _LABEL}
+    first.whole = True
+    first.labels = labels or None
+    first.session = next((i for k in _SESSIONS if (i := identity(record.get(k)))), None)
 
 
 def stated_end(record: dict[str, JSON], last: Turn) -> End | None:

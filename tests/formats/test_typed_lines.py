@@ -12,6 +12,7 @@ from loopscan.blob import Blob
 from loopscan.formats import Scan
 from loopscan.formats._records import MessageLog
 from loopscan.formats.claude_code import SessionLog
+from loopscan.model import Event, Whole
 from tests.formats.odd_json import ODD, array, lines, shown, thing, word
 
 _IDS = word(*"ababababababcabc", "")
@@ -83,18 +84,66 @@ _BLOCK_ROW = thing(
 )
 
 
-@given(lines(st.one_of(_ROW, _ROW, _BLOCK_ROW, _BLOCK_ROW, _MESSAGES, ODD)), st.sampled_from(("openai", "anthropic")))
-@settings(max_examples=350, deadline=None)
+_PAIR = st.tuples(word("read", "", "write"), _ARGS, _RESULT, st.sampled_from(("null", "null", '"looking"', '""', "[]")))
+_CLOSING = st.sampled_from(
+    ("", "", '{"role":"assistant","content":"the end"}', '{"role":"assistant","content":null}', '{"role":"assistant"}',
+     '{"role":"assistant","content":"it is","tool_calls":[]}', '{"role":"user","content":"and?"}',
+     '{"role":"assistant","content":[{"type":"text","text":"the end"}]}', '{"role":"model","content":"the end"}')
+)  # fmt: skip
+
+
+def _played(pairs: list[tuple[str, str, str, str]], first: int, closing: str) -> str:
+    """The messages of a run of calls that are answered one by one, the first under this id."""
+    messages = ['{"role":"system","content":"you help"}']
+    for number, (name, args, result, words) in enumerate(pairs, first):
+        call = f'{{"id":"c{number}","type":"function","function":{{"name":{name},"arguments":{args}}}}}'
+        messages.append(f'{{"role":"assistant","content":{words},"tool_calls":[{call}]}}')
+        messages.append(f'{{"role":"tool","tool_call_id":"c{max(number, 1)}","content":{result}}}')
+    return f"[{','.join([*messages, *filter(None, [closing])])}]"
+
+
+_PLAYED = st.builds(_played, st.lists(_PAIR, max_size=4), st.sampled_from((0, 1, 1, 1)), _CLOSING)
+_PLAYED_ROW = thing(
+    {"id": word("r1", "r2"), "messages": _PLAYED, "model": word("gpt-5", "m")},
+    {
+        "created_at": ODD, "metadata": st.just('{"team":"x","n":1}'), "session_id": word("s"),
+        "usage": st.just('{"prompt_tokens":5,"completion_tokens":2}'), "finish_reason": word("stop", "max_turns"),
+    },
+)  # fmt: skip
+
+
+@given(
+    lines(st.one_of(_ROW, _ROW, _PLAYED_ROW, _PLAYED_ROW, _BLOCK_ROW, _BLOCK_ROW, _MESSAGES, ODD)),
+    st.sampled_from(("openai", "anthropic")),
+)
+@settings(max_examples=450, deadline=None)
 def test_messages(data: bytes, maker: str) -> None:
-    def told(typed: bool) -> Any:
-        blob, scan = Blob("x", None, io.BytesIO(data)), Scan()
+    def told(typed: bool, whole: bool = False) -> Any:
+        blob, scan = Blob("x", None, io.BytesIO(data)), Scan(rows=whole)
         log = MessageLog(blob, scan, f"{maker}-messages")
         if typed and not log.grows:
-            return _told(blob, scan, list(log.lines()))
+            return _told(blob, scan, [one for event in log.lines() for one in _apart(event)])
         return _told(blob, scan, [e for number, value in blob.values(scan.skips) for e in log.value(value, number)])
 
     if not Blob("x", None, io.BytesIO(data)).head.document:
-        assert told(True) == told(False)
+        assert told(True) == told(False) == told(True, whole=True)
+
+
+def _apart(event: Event | Whole) -> list[Event]:
+    """What a reader of turns would have been given."""
+    if not isinstance(event, Whole):
+        return [event]
+    turns: list[Event] = [*event.turns()]
+    return turns if event.end is None else [*turns, event.end]
+
+
+def test_runs_of_calls_that_are_answered_one_by_one_come_whole() -> None:
+    pair = ('"read"', '"{}"', '"ok"', '"looking"')
+    for played in (_played([pair] * 3, 1, ""), _played([pair], 1, '{"role":"assistant","content":"the end"}')):
+        log = MessageLog(Blob("x", None, io.BytesIO(played.encode())), Scan(rows=True), "openai-messages")
+        (event,) = log.lines()
+        assert isinstance(event, Whole)
+        assert event.turns()[0].written == len("lookingread{}")
 
 
 _USAGE = thing(
