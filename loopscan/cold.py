@@ -41,6 +41,14 @@ class Warmth(msgspec.Struct, gc=False):
 
     _last: dict[str | None, _Prompt] = {}
 
+    def goes_on(self, turn: Turn, prompt: int, read: int) -> bool:
+        """Take a send that read half of what it could, after one that was cached; False = it is another, not taken."""
+        last = self._last.get(turn.model)
+        if last is None or not last.cached or 2 * read < (prompt if prompt < last.tokens else last.tokens):
+            return False
+        last.tokens, last.time = prompt, turn.time
+        return True
+
     def send(self, turn: Turn, by_class: tuple[int, int, int, int], rates: Rates | None, cold: Cold) -> None:
         """Take a send whose cache reads were recorded; count it in `cold` if it read less than half of what it could.
 

@@ -18,7 +18,7 @@ from loopscan.model import Turn, Usage
 from loopscan.money import PRICE_SPAN, PriceBook
 from loopscan.series import Series
 from loopscan.terms import PLAIN, terms_of
-from loopscan.unsummed import Unsummed
+from loopscan.unsummed import ALL, Unsummed
 
 
 class Ledger(Charges, gc=False):
@@ -81,17 +81,20 @@ class Ledger(Charges, gc=False):
 
     def cached(self, turn: Turn, usage: Usage, sent: int) -> int | None:
         """Picodollars of a prompt that a cache took part in, its classes noted; None if it must go the long way."""
-        read, write, hour, terms = usage.cache_read, usage.cache_write, usage.cache_write_1h or 0, self.terms
-        cached = (read or 0) + (write or 0)
-        if not terms.cached or cached > sent or hour > (write or 0):
+        read, write, hour = usage.cache_read or 0, usage.cache_write or 0, usage.cache_write_1h or 0
+        plain, terms, fresh = self.plain, self.terms, sent - read - write
+        if not terms.cached or fresh < 0 or hour > write:
             return None
-        if self.plain.source != "recorded":
+        if plain.source != "recorded":
             self.begin()
-        self.plain.cached(usage)
-        short = (write or 0) - hour
-        if read is not None:
-            self.warmth.send(turn, (sent - cached, read, short, hour), terms.price, self.money.cold)
-        return (sent - cached) * terms.input + (read or 0) * terms.read + short * terms.write + hour * terms.hour
+        plain.reads += read
+        plain.writes += write
+        plain.hours += hour
+        if plain.classes != ALL:
+            plain.note(usage)
+        if usage.cache_read is not None and not self.warmth.goes_on(turn, sent, read):
+            self.warmth.send(turn, (fresh, read, write - hour, hour), terms.price, self.money.cold)
+        return fresh * terms.input + read * terms.read + (write - hour) * terms.write + hour * terms.hour
 
     def filling(self) -> Filling:
         """How sends that say nothing of their usage are filled in at present."""
@@ -121,6 +124,14 @@ class Ledger(Charges, gc=False):
             history.before, history.input = last, sent
             if source != "estimated":
                 history.measured = True
+
+    def moves_on(self, turn: Turn, prices: PriceBook) -> bool:
+        """Look up the price of the next send, if that is due to nothing but the time; whether it was."""
+        time = turn.time or 0.0
+        if self.since <= time < self.until or turn.model != self.model:
+            return False
+        self.look_up(turn, prices)
+        return self.since <= time < self.until
 
     def look_up(self, turn: Turn, prices: PriceBook) -> None:
         """The price of this send, and for how long it holds."""

@@ -15,8 +15,11 @@ PATHS: Final = frozenset(
 def one_spelling(args: dict[str, JSON]) -> dict[str, JSON]:
     """Arguments with their paths spelt in one way. Addresses stay as they are."""
     for name in args:
-        value = args[name] if name in PATHS else None
-        if type(value) is str and ("\\" in value or "//" in value or "./" in value or value[-1:] == "/"):
+        if (
+            name in PATHS
+            and type(value := args[name]) is str
+            and ("\\" in value or "//" in value or "./" in value or value[-1:] == "/")
+        ):
             args = {**args, name: _spelt(value)}
     return args
 

@@ -44,6 +44,8 @@ def take(run: Run, turns: list[Turn], prices: PriceBook) -> None:
             if at > start and not run.turns % PART:
                 run.ledger.pack()
                 continue
+            if at < count and run.ledger.moves_on(turns[at], prices):
+                continue
         if at < count:
             run.push(turns[at], prices)
             at += 1
@@ -96,7 +98,6 @@ def _usual(run: Run, turns: list[Turn], at: int) -> int:
             or (session is None and turn.session is not None)
             or (parent is None and turn.parent is not None)
             or (turn.labels and not turn.labels.keys() <= labels.keys())
-            or call.error
             or (call.raw or call.result if type(call) is LateCall else call.result) is MISSING
         ):
             break
@@ -150,7 +151,7 @@ def _usual(run: Run, turns: list[Turn], at: int) -> int:
         else:
             break
         # nothing is changed above (but what `cached` notes), everything below: the turn is a usual one
-        action = Action(ident, (ident,), calls, turn.text, MISSING, False, args, number)
+        action = Action(ident, (ident,), calls, turn.text, MISSING, call.error, args, number)
         done = turn
         ring[number % reach] = newest[ident] = trails[name] = action
         if last is None and len(trails) > TOOLS:
@@ -175,12 +176,14 @@ def _usual(run: Run, turns: list[Turn], at: int) -> int:
         add_time(elapsed)
         if usage is not None and turn.written and output * PLACEHOLDER_RATIO < turn.written:
             ledger.doubt(turn.written, output, terms.price)
-        if files or what & _SHELL:
+        if files or what & _SHELL or call.error:
             tracker.turn = detector.turn = watch.turn = number
             if what & _SHELL:
                 watch.shell(call, action, action)
-            elif what:
+            elif what and files:
                 watch.file(what, args, action)
+            if call.error:
+                watch.failed(action)
             if not tracker.calm():
                 break
         if not number % PART:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import msgspec
 
 from loopscan.model import Usage
+
+ALL: Final = 7
+"""Every class of cached tokens was recorded."""
 
 
 class Unsummed(msgspec.Struct, gc=False):
@@ -26,13 +31,10 @@ class Unsummed(msgspec.Struct, gc=False):
         self.source, self.start = source, start
         self.classes = self.reads = self.writes = self.hours = 0
 
-    def cached(self, usage: Usage) -> None:
-        """Note the cached tokens of a send."""
+    def note(self, usage: Usage) -> None:
+        """Note which classes of cached tokens a send recorded."""
         read, write, hour = usage.cache_read, usage.cache_write, usage.cache_write_1h
         self.classes |= (read is not None) + 2 * (write is not None) + 4 * (hour is not None)
-        self.reads += read or 0
-        self.writes += write or 0
-        self.hours += hour or 0
 
     def usage(self, sent: int, output: int) -> Usage:
         """The usage of all of them, which is so many tokens."""

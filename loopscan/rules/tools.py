@@ -124,7 +124,9 @@ def label(name: str, line: str) -> str:
     head = line[:400].lstrip()
     while head.startswith("cd ") and "&&" in head:
         head = head.partition("&&")[2].lstrip()
-    words = head.split(None, 4)
+    words = head.split(None, 2)
+    if words and ("=" in words[0] or words[0] == "sudo"):
+        words = head.split(None, 4)
     while words and ("=" in words[0] or words[0] == "sudo"):
         words = words[1:]
     return " ".join([name, *words[: 2 if words and words[0] in _TWO_WORDS else 1]])
@@ -213,7 +215,7 @@ def edits(call: Call) -> bool:
 def path_of(args: JSON) -> str | None:
     """The file that arguments name."""
     if isinstance(args, dict):
-        for name, value in args.items():
-            if name in PATHS and isinstance(value, str):
+        for name in args:
+            if name in PATHS and type(value := args[name]) is str:
                 return value
     return None

@@ -78,7 +78,7 @@ class Watch:
                 elif type(args := action.args) is dict and not PATHS.isdisjoint(args):
                     self.file(what, args, action)
             if call.error:
-                self._failed(action)
+                self.failed(action)
         else:
             self._other(action, seen)
 
@@ -93,9 +93,10 @@ class Watch:
         if seen is not None and seen.before is not None:
             self._came_back(seen, seen.before)
         if action.error:
-            self._failed(action)
+            self.failed(action)
 
-    def _failed(self, action: Action) -> None:
+    def failed(self, action: Action) -> None:
+        """A turn failed."""
         for rule in self.rules.fault:
             self._of(rule).fault(action, self)
 
