@@ -1,4 +1,4 @@
-"""ISO 8601 times as epoch seconds, fast where many of them share their minute."""
+"""ISO 8601 times as epoch seconds, fast where many of them share their hour."""
 
 from __future__ import annotations
 
@@ -7,40 +7,36 @@ from typing import Final
 
 from loopscan.formats._fields import when
 
-_MOST: Final = 1 << 10
-MINUTE: Final = 17
+_MOST: Final = 1 << 12
+HOUR: Final = 14
 SECOND: Final = 19
-"""Characters of date, hour and minute, the colon behind it included; those and the seconds."""
-MINUTES: Final[dict[str, float]] = {}
-SECONDS: Final = {f"{second:02}": float(second) for second in range(60)}
+"""Characters of date and hour, the colon behind it included; those, minutes and seconds."""
+HOURS: Final[dict[str, float]] = {}
+SECONDS: Final[dict[str, float]] = {}
 RESTS: Final = {"": 0.0}
-"""Parts of times, open to those who cannot wait for a call. Rests are of UTC and have at most six decimals, so that the
-sum of the three is rounded as if they were read in one."""
+"""Parts of times, open to those who cannot wait for a call: date and hour; minutes and seconds; fraction and zone, of
+UTC and of at most six decimals. The first two add up to a whole number: the sum is rounded as if read in one."""
 
 
 def seconds_of(stamp: str) -> float | None:
     """What `loopscan.formats._fields.when` makes of a text; None where it is no time."""
-    minute, second = MINUTES.get(stamp[:MINUTE]), SECONDS.get(stamp[MINUTE:SECOND])
-    if minute is not None and second is not None and (rest := RESTS.get(stamp[SECOND:])) is not None:
-        return minute + (second + rest)
-    _learn(stamp[:MINUTE], stamp[SECOND:])
+    hour, second = HOURS.get(stamp[:HOUR]), SECONDS.get(stamp[HOUR:SECOND])
+    if hour is not None and second is not None and (rest := RESTS.get(stamp[SECOND:])) is not None:
+        return hour + second + rest
+    _learn(stamp[:HOUR], stamp[HOUR:SECOND], stamp[SECOND:])
     return when(stamp)
 
 
-def _learn(minute: str, rest: str) -> None:
-    if minute[13:14] != ":" or minute[16:] != ":":
+def _learn(hour: str, second: str, rest: str) -> None:
+    if hour[13:] != ":" or second[2:3] != ":" or (len(RESTS) >= _MOST and rest not in RESTS):
         return
     try:
-        whole = datetime.fromisoformat(minute + "00+00:00")
-        moment = datetime.fromisoformat("1970-01-01T00:00:00" + rest)
-        if not moment.utcoffset():
-            _keep(MINUTES, minute, whole.timestamp())
-            _keep(RESTS, rest, moment.replace(tzinfo=UTC).timestamp())
-    except (ValueError, OverflowError):
+        parts = (f"{hour}00:00", f"1970-01-01T00:{second}", f"1970-01-01T00:00:00{rest}")
+        moments = [datetime.fromisoformat(part) for part in parts]
+    except ValueError:
         return
-
-
-def _keep(known: dict[str, float], text: str, value: float) -> None:
-    if len(known) >= _MOST:
-        known.clear()
-    known[text] = value
+    if any(moment.utcoffset() for moment in moments):
+        return
+    if len(HOURS) >= _MOST:
+        HOURS.clear()
+    HOURS[hour], SECONDS[second], RESTS[rest] = (moment.replace(tzinfo=UTC).timestamp() for moment in moments)

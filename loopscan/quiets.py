@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import orjson
 
-from loopscan.clock import MINUTES, RESTS, SECONDS, seconds_of
+from loopscan.clock import HOURS, RESTS, SECONDS, seconds_of
 from loopscan.decode import canonical
 from loopscan.late import BYTE, Source
 from loopscan.model import Call
@@ -104,9 +104,9 @@ class Quiets:
             if stamp is None:
                 time, moment = nan, 0.0
             else:
-                minute, second, rest = MINUTES.get(stamp[:17]), SECONDS.get(stamp[17:19]), RESTS.get(stamp[19:])
-                if minute is not None and second is not None and rest is not None:
-                    time = moment = minute + (second + rest)
+                hour, second, rest = HOURS.get(stamp[:14]), SECONDS.get(stamp[14:19]), RESTS.get(stamp[19:])
+                if hour is not None and second is not None and rest is not None:
+                    time = moment = hour + second + rest
                 elif (known := seconds_of(stamp)) is not None:
                     time = moment = known
                 else:
