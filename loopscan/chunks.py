@@ -137,12 +137,13 @@ class Segment:
 
 @dataclass(slots=True, frozen=True)
 class Chunk:
-    """A part of input `number`: from byte `start` to byte `end` (None = to its end)."""
+    """A part of input `number`: from byte `start` to byte `end` (None = to its end). `format`: that of the file."""
 
     number: int
     item: Input
     start: int
     end: int | None
+    format: str | None = None
 
     @property
     def names(self) -> list[str]:
@@ -151,7 +152,8 @@ class Chunk:
 
     def read(self, task: Task) -> bytes:
         """What came of it, packed."""
-        task = replace(task, tells=task.tells and not self.start)
+        inputs = replace(task.inputs, format=self.format or task.inputs.format)
+        task = replace(task, inputs=inputs, tells=task.tells and not self.start)
         return _read(task, (Segment(self.number, self.item, (self.start, 0), self.end),), None)
 
 

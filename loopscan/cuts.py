@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, BinaryIO, Final
+from collections.abc import Iterator
+from typing import Any, BinaryIO, Final, NamedTuple
 
 from loopscan import decode
 from loopscan.blob import Head
@@ -14,6 +14,7 @@ from loopscan.formats._native_rows import Rows, rows_of
 from loopscan.scan import Inputs
 from loopscan.source import Input, open_input
 
+NATIVE: Final = "loopscan"
 LEAST: Final = 4 << 20
 """Bytes of a part."""
 SAMPLES: Final = 24
@@ -25,39 +26,59 @@ _LONGEST: Final = 1 << 24
 """Bytes within which a line must end for a cut."""
 
 
-def all_cuts(items: list[Input], sizes: list[int], inputs: Inputs) -> dict[int, list[int]]:
-    """The cuts of the inputs that are so big that one process would be left alone with them.
+class Places(NamedTuple):
+    """Where the parts of a file begin, the first at 0, and its format. `run`: it is one long run (`loopscan.relay`)."""
 
-    With no cut, of other big native logs too: their runs may go on in the next one.
+    format: str
+    starts: list[int]
+    run: bool = False
+
+
+def all_places(items: list[Input], sizes: list[int], inputs: Inputs, runs: bool) -> dict[int, Places]:
+    """The places of the inputs that are so big that one process would be left alone with them.
+
+    With one place, those of other big native logs too: their runs may go on in the next one. `runs`: a long run may be
+    read from several places.
     """
     share = sum(sizes) // (2 * inputs.jobs)
     big = [n for n, size in enumerate(sizes) if size >= 2 * LEAST]
-    found = {n: cuts(items[n], sizes[n], 2 * inputs.jobs if sizes[n] > share else 1, inputs) for n in big}
-    return {n: places for n, places in found.items() if places is not None}
+    found = {n: places(items[n], sizes[n], 2 * inputs.jobs if sizes[n] > share else 1, inputs, runs) for n in big}
+    return {n: p for n, p in found.items() if p is not None}
 
 
-def all_legs(
-    items: list[Input], sizes: list[int], inputs: Inputs, cut: Mapping[int, list[int]]
-) -> dict[int, list[int]]:
-    """The places where others of such inputs can be read from, each of one long run (`loopscan.relay`), 0 first."""
-    share = sum(sizes) // (2 * inputs.jobs)
-    big = [n for n, size in enumerate(sizes) if size > share and size >= 2 * LEAST and n not in cut]
-    found = {n: _legs(items[n], sizes[n], 2 * inputs.jobs, inputs) for n in big}
-    return {n: places for n, places in found.items() if len(places) > 1}
-
-
-def _legs(item: Input, size: int, parts: int, inputs: Inputs) -> list[int]:
-    head = None if inputs.field_map or inputs.format not in (None, "loopscan") else _head(item)
-    rows = None if head is None else rows_of(head)
-    first = None if head is None else row_of(rows, head.raw.split(b"\n", 1)[0])
-    if head is None or first is None or rows is None or (inputs.format or detect(head)) != "loopscan":
-        return []
+def places(item: Input, size: int, parts: int, inputs: Inputs, runs: bool = False) -> Places | None:
+    """The places of a file; None where it is to be read as a whole."""
+    head = None if inputs.field_map else _head(item)
+    name = None if head is None else inputs.format or detect(head)
+    if head is None or name is None:
+        return None
     try:
         with open(item.path, "rb") as file:
-            met = {run for k in range(SAMPLES) for run in _runs_at(rows, file, size * k // SAMPLES)}
-            return sorted({0, *_places(file, size, parts)}) if met <= {first.run} else []
+            samples = _samples(head, file, size) if name == NATIVE and parts > 1 else None
+            run = runs and samples is not None and _is_one_run(samples, head)
+            if not run and not _is_cuttable(name, head, samples, parts > 1):
+                return None
+            starts = sorted({0, *_starts(file, size, parts)})
     except OSError:
-        return []
+        return None
+    return Places(name, starts, run) if len(starts) > 1 or parts == 1 else None
+
+
+def _starts(file: BinaryIO, size: int, parts: int) -> set[int]:
+    """Where the 2nd, 3rd … of some parts begin."""
+    count = min(parts, size // LEAST)
+    return {place for k in range(1, count) if (place := _line_after(file, size * k // count)) is not None}
+
+
+def _samples(head: Head, file: BinaryIO, size: int) -> list[set[object]]:
+    """The runs that stand at some places of a native log."""
+    rows = rows_of(head)
+    return [] if rows is None else [set(_runs_at(rows, file, size * k // SAMPLES)) for k in range(SAMPLES)]
+
+
+def _is_one_run(samples: list[set[object]], head: Head) -> bool:
+    first = row_of(rows_of(head), head.raw.split(b"\n", 1)[0])
+    return first is not None and set[object]().union(*samples) == {first.run}
 
 
 def row_of(rows: Rows | None, line: bytes) -> Any:
@@ -68,28 +89,6 @@ def row_of(rows: Rows | None, line: bytes) -> Any:
         return rows.decode(line)
     except FAST_ERRORS:
         return None
-
-
-def cuts(item: Input, size: int, parts: int, inputs: Inputs) -> list[int] | None:
-    """The bytes at which the 2nd, 3rd … part of a file begins; None where it is to be read as a whole."""
-    head = None if inputs.field_map else _head(item)
-    name = None if head is None else inputs.format or detect(head)
-    if head is None or name is None:
-        return None
-    try:
-        with open(item.path, "rb") as file:
-            if not _is_cuttable(name, head, file, size if parts > 1 else 0):
-                return None
-            found = _places(file, size, parts)
-    except OSError:
-        return None
-    return sorted(found) if found or parts == 1 else None
-
-
-def _places(file: BinaryIO, size: int, parts: int) -> set[int]:
-    """Where the 2nd, 3rd … of some parts begin."""
-    count = min(parts, size // LEAST)
-    return {place for k in range(1, count) if (place := _line_after(file, size * k // count)) is not None}
 
 
 def _head(item: Input) -> Head | None:
@@ -116,20 +115,20 @@ def _has_lines(file: BinaryIO) -> bool:
     return line.endswith(b"\n")
 
 
-def _is_cuttable(name: str, head: Head, file: BinaryIO, size: int) -> bool:
-    """Whether what comes of parts is what comes of the file. `size` 0: it is not cut, only read like a part."""
-    if name == "loopscan":
+def _is_cuttable(name: str, head: Head, samples: list[set[object]] | None, cut: bool) -> bool:
+    """Whether what comes of parts is what comes of the file. `cut` False: it is only read like a part."""
+    if name == NATIVE:
         rows = rows_of(head)
-        return rows is not None and not rows.anonymous and (not size or _goes_by(rows, file, size))
+        return rows is not None and not rows.anonymous and (not cut or _goes_by(samples or []))
     tell = getattr(load(name), "line_independent", None)
-    return bool(size) and tell is not None and bool(tell(head))
+    return cut and tell is not None and bool(tell(head))
 
 
-def _goes_by(rows: Rows, file: BinaryIO, size: int) -> bool:
+def _goes_by(samples: list[set[object]]) -> bool:
     """Whether the runs of a native log come and go, so that few stand in several parts."""
     met: dict[object, tuple[int, int]] = {}
-    for k in range(SAMPLES):
-        for run in _runs_at(rows, file, size * k // SAMPLES):
+    for k, runs in enumerate(samples):
+        for run in runs:
             met[run] = (met[run][0] if run in met else k, k)
     crossed = {space for first, last in met.values() for space in range(first, last)}
     return len(crossed) * STRETCH <= SAMPLES

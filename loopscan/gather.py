@@ -18,6 +18,7 @@ from loopscan.ties import groups
 
 if TYPE_CHECKING:
     from loopscan.chunks import Chunk, Lines, Stretch
+    from loopscan.cuts import Places
     from loopscan.joined import Cut
     from loopscan.relay import Leg
 
@@ -33,35 +34,31 @@ _LOOKS: Final = 8
 """What was read is looked at when it is one of so many parts of all, then one of half as many, and so on."""
 _NAMED: Final = 20
 """Files of a killed process that are named."""
-_NONE: Final[Mapping[int, list[int]]] = {}
 
 Result = bytes | Killed | None
 """What the crew has of a share: see `Crew.results`."""
 
 
 def shares_of(
-    items: list[Input],
-    sizes: list[int],
-    cuts: Mapping[int, list[int]],
-    jobs: int,
-    legs: Mapping[int, list[int]] = _NONE,
+    items: list[Input], sizes: list[int], places: Mapping[int, Places], jobs: int
 ) -> list[Files | Chunk | Leg]:
-    """What to hand out, the largest first; files by `cuts` and by `legs`, small ones many at once."""
+    """What to hand out, the largest first; files by their `places`, small ones many at once."""
     left = total = sum(sizes)
     shares: list[Files | Chunk | Leg] = []
-    for number, places in legs.items():
-        from loopscan.relay import Leg  # most scans have no need of it
+    for number, (name, starts, run) in places.items():
+        from loopscan.chunks import Chunk  # most scans have no need of it
 
-        shares += [Leg(number, items[number], tuple(places), k) for k in range(len(places))]
-    for number, places in cuts.items():
-        from loopscan.chunks import Chunk
+        if run:
+            from loopscan.relay import Leg
 
-        ends = [*places, None]
-        shares += [Chunk(number, items[number], s, e) for s, e in zip([0, *places], ends, strict=True)]
+            shares += [Leg(number, items[number], tuple(starts), at) for at in range(len(starts))]
+        else:
+            ends = [*starts[1:], None]
+            shares += [Chunk(number, items[number], s, e, name) for s, e in zip(starts, ends, strict=True)]
     batches: list[list[int]] = []
     room = 0
     for number in sorted(range(len(items)), key=sizes.__getitem__, reverse=True):
-        if number in cuts or number in legs:
+        if number in places:
             continue
         if not batches or sizes[number] > room or len(batches[-1]) == _FILES:
             batches.append([])

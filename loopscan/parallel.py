@@ -39,22 +39,21 @@ def read(inputs: Inputs, settings: Settings, prices: PriceBook, engine: Audit) -
     sizes = _sizes(items)
     if sum(sizes) < ENOUGH:
         return None
-    from loopscan.cuts import all_cuts, all_legs
+    from loopscan.cuts import all_places
 
-    cuts = all_cuts(items, sizes, inputs)
-    legs = {} if settings.watched or settings.idle is not None else all_legs(items, sizes, inputs, cuts)
-    if STOP.asked or (not (cuts or legs) and (len(items) < 2 or max(sizes) > MOST * sum(sizes))):
+    places = all_places(items, sizes, inputs, not settings.watched and settings.idle is None)
+    if STOP.asked or (not places and (len(items) < 2 or max(sizes) > MOST * sum(sizes))):
         return None
     from loopscan.crew import Crew, NoCrew
     from loopscan.gather import Gathered, shares_of
     from loopscan.shares import task
 
-    shares = shares_of(items, sizes, cuts, inputs.jobs, legs)
+    shares = shares_of(items, sizes, places, inputs.jobs)
     found, asked = Gathered(items, sizes, inputs), task(inputs, settings, prices)
-    if legs:
+    if any(p.run for p in places.values()):
         from loopscan.relayed import Relay
 
-        found.cuts.update({n: Relay({n: items[n]}) for n in legs})
+        found.cuts.update({n: Relay({n: items[n]}) for n, p in places.items() if p.run})
     with on_interrupt() if inputs.stoppable else nullcontext(), suppress(NoCrew):
         with Crew(min(inputs.jobs, len(shares)), asked) as crew:
             if not found.first(crew, shares):

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from loopscan.blob import Blob
 from loopscan.chunks import Chunk, Lines, Stretch
 from loopscan.crew import Crew
-from loopscan.cuts import cuts
+from loopscan.cuts import Places
+from loopscan.cuts import places as places_of
 from loopscan.engine import Audit
 from loopscan.formats import Scan
 from loopscan.gather import Gathered
@@ -213,31 +214,32 @@ def test_requests_that_continue_each_other_are_not_cut(tmp_path: Path) -> None:
         lines.append({"request": {"model": "gpt-4o", "messages": list(messages)}, "response": response})
         messages += [reply, {"role": "user", "content": "on"}]
     path = native(tmp_path / "a.jsonl", *lines)
-    assert cuts(Inputs([str(path)]).items()[0], path.stat().st_size, 4, Inputs([str(path)])) is None
+    assert places_of(Inputs([str(path)]).items()[0], path.stat().st_size, 4, Inputs([str(path)])) is None
 
 
 def test_places_of_cuts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = native(tmp_path / "a.jsonl", *runs(*"abcdefgh", turns=20))
     inputs, size = Inputs([str(path)]), path.stat().st_size
     item = inputs.items()[0]
-    places = cuts(item, size, 4, inputs) or []
-    assert len(places) == 3
-    assert set(places) <= set(line_starts(path))
-    assert cuts(item, size, 4, Inputs([str(path)], field_map={"name": "x"})) is None
+    found = places_of(item, size, 4, inputs)
+    assert found is not None
+    assert (found.format, found.starts[0], len(found.starts), found.run) == ("loopscan", 0, 4, False)
+    assert set(found.starts[1:]) <= set(line_starts(path))
+    assert places_of(item, size, 4, Inputs([str(path)], field_map={"name": "x"})) is None
     monkeypatch.setattr("loopscan.cuts.SAMPLE", 300)
     monkeypatch.setattr("loopscan.cuts.STRETCH", 1)
-    assert cuts(item, size, 4, inputs) == places
+    assert places_of(item, size, 4, inputs) == found
     native(path, *runs("one", turns=160))
     monkeypatch.setattr("loopscan.cuts.STRETCH", 4)
-    assert cuts(item, path.stat().st_size, 4, inputs) is None
-    assert cuts(item, path.stat().st_size, 1, inputs) == []
+    assert places_of(item, path.stat().st_size, 4, inputs) is None
+    assert places_of(item, path.stat().st_size, 1, inputs) == Places("loopscan", [0])
 
 
 @pytest.mark.parametrize("data", [b"", b"x\n", b'{"a": 1}', b"{\n", b"\x1f\x8b" + b"x" * 9, b"\xff\xfe{\x00}\x00"])
 def test_other_files_are_not_cut(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "a"
     path.write_bytes(data)
-    assert cuts(Inputs([str(path)]).items()[0], 1 << 20, 4, Inputs([str(path)])) is None
+    assert places_of(Inputs([str(path)]).items()[0], 1 << 20, 4, Inputs([str(path)])) is None
 
 
 def test_lines_and_marks_of_a_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from loopscan import course
-from loopscan.cuts import all_legs
+from loopscan.cuts import all_places
 from loopscan.engine import Audit
 from loopscan.formats import Scan
 from loopscan.gather import Gathered
@@ -314,13 +314,13 @@ def test_where_legs_begin(tmp_path: Path) -> None:
     chance = Random(2)
     path = native(tmp_path / "a.jsonl", *(a_turn(chance, n) for n in range(1, 200)))
     inputs, size = Inputs([str(path)], jobs=2), path.stat().st_size
-    places = all_legs(inputs.items(), [size], inputs, {})[0]
-    assert len(places) == 4
-    assert places[0] == 0
-    assert set(places[1:]) <= set(line_starts(path))
+    found = all_places(inputs.items(), [size], inputs, runs=True)[0]
+    assert (found.format, found.starts[0], len(found.starts), found.run) == ("loopscan", 0, 4, True)
+    assert set(found.starts[1:]) <= set(line_starts(path))
+    assert not all_places(inputs.items(), [size], inputs, runs=False)[0].run
     others = native(tmp_path / "b.jsonl", *(a_turn(chance, n) | {"run_id": f"r{n // 9}"} for n in range(1, 200)))
     inputs = Inputs([str(others)], jobs=2)
-    assert all_legs(inputs.items(), [size], inputs, {}) == {}
+    assert not any(p.run for p in all_places(inputs.items(), [size], inputs, runs=True).values())
 
 
 def test_by_the_command_line(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
