@@ -2,7 +2,8 @@
 
 A usual turn makes one call that was not made before in the window, of a tool whose last result was another, and gets
 a result; its usage is input and output tokens under the price of the send before, or not recorded at all; and nothing
-that went before is still to be judged. Such a turn can neither fire a rule nor end an episode: it is only noted.
+that went before is still to be judged. Such a turn can neither fire a rule nor end an episode: it is only noted, and
+shown to the rules on shells, files and failures where it is of these.
 """
 
 from __future__ import annotations

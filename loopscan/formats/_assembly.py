@@ -32,6 +32,15 @@ class Held:
 
     def open(self, turn: Turn) -> list[Event]:
         """Add a turn; returns earlier turns that are now complete."""
+        ready = self.complete() if self.turns else []
+        self.turns.append(turn)
+        for call in turn.calls:
+            if call.id is not None and not call.answered:
+                self.waiting[call.id] = call
+        return ready
+
+    def complete(self) -> list[Event]:
+        """The turns that are complete when another is about to be added."""
         turns, waiting = self.turns, self.waiting
         ready: list[Event] = []
         while turns:
@@ -48,10 +57,6 @@ class Held:
             ready.append(self._release())
         if ready:
             self.begun = True
-        turns.append(turn)
-        for call in turn.calls:
-            if call.id is not None and not call.answered:
-                waiting[call.id] = call
         return ready
 
     def call(self, call_id: str | None) -> Call | None:

@@ -36,11 +36,13 @@ def send(chain: Chain, line: Line, message: Message, number: int, scan: Scan, as
         del messages[next(iter(messages))]
     ready: Sequence[Event]
     if held.turns:
-        ready = held.open(turn)
+        ready = held.complete()
     else:
         ready = assembly.settled(chain.run, held, number)
         assembly.begin(chain.run, held)
-        held.open(turn)
+    held.turns.append(turn)
+    for call in turn.calls:
+        held.waiting[call.id or ""] = call
     if not turn.calls and message.content:
         _content(turn, message, chain)
     return ready

@@ -77,6 +77,8 @@ class Undo(Rule):
         if len(turns) >= needed - 1 and outcome.failing(run.plain(action.calls[0])):
             return
         turns.append(run.turn)
+        if self.episode is None and len(turns) < needed:
+            return
         del turns[:-TIMES]
         loop = hash(("undo", what))
         episode = self.going(run, loop, run.detector.reach)
