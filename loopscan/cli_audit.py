@@ -10,7 +10,6 @@ from loopscan.cli_history import save, store_of
 from loopscan.cli_output import say, write
 from loopscan.cli_settings import inputs, prices, settings
 from loopscan.errors import UsageError
-from loopscan.fail import NEW_STUCK, failures, needs_store, rules_of, untold
 from loopscan.redact import redacted, run_name
 from loopscan.scan import run
 
@@ -25,14 +24,12 @@ if TYPE_CHECKING:
 
 def audit_command(given: Given) -> int:
     """Scan, render, and the exit code."""
-    rules = rules_of(given.fail_on or ())
-    if given.store is None and needs_store(rules):
-        raise UsageError(f"--fail-on {NEW_STUCK} needs --store FILE: what is new is told by what was there before")
+    rules = _rules(given)
     with store_of(given) as store:
         report = scanned(given, store)
         if given.redact:
             report = redacted(report)
-        tripped = failures(rules, report)
+        tripped = _tripped(rules, report)
         doubt(rules, report, given)
         try:
             if store is not None:
@@ -40,6 +37,26 @@ def audit_command(given: Given) -> int:
         finally:  # a store that cannot be written takes nothing from the report
             write(_only(report, given), given)
     return exit_code(report, given, tripped)
+
+
+def _rules(given: Given) -> list[Rule]:
+    """The rules of `--fail-on`, which are loaded only where there are any. Raises UsageError."""
+    if not given.fail_on:
+        return []
+    from loopscan.fail import NEW_STUCK, needs_store, rules_of
+
+    rules = rules_of(given.fail_on)
+    if given.store is None and needs_store(rules):
+        raise UsageError(f"--fail-on {NEW_STUCK} needs --store FILE: what is new is told by what was there before")
+    return rules
+
+
+def _tripped(rules: list[Rule], report: Report) -> list[str]:
+    if not rules:
+        return []
+    from loopscan.fail import failures
+
+    return failures(rules, report)
 
 
 def _only(report: Report, given: Given) -> Report:
@@ -52,7 +69,11 @@ def _only(report: Report, given: Given) -> Report:
 
 def doubt(rules: list[Rule], report: Report, given: Given) -> None:
     """Say which rules could not be told for certain."""
-    for line in [] if given.quiet else untold(rules, report):
+    if given.quiet or not rules:
+        return
+    from loopscan.fail import untold
+
+    for line in untold(rules, report):
         say(line)
 
 

@@ -9,7 +9,7 @@ from loopscan.cli_options import CostChoice, FormatChoice, PerChoice, VerdictCho
 from loopscan.settings import ToolSettings
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Given:
     """The options a command was given, as text where their reading can fail."""
 

@@ -16,6 +16,7 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from itertools import count, repeat
 from pathlib import Path
 from random import Random
 from typing import Any, Final
@@ -81,17 +82,26 @@ def _written(item: Any) -> str:
 
 
 def calls(chance: Random, run: str) -> Iterator[str]:
-    """The lines of a run: few different calls, so that they come back."""
-    pool = [(chance.choice('"t" "u" "é"'.split()), value(chance), value(chance)) for _ in range(chance.randint(1, 3))]
-    numbered = chance.random() < 0.5
-    for turn in range(1, chance.randint(2, 14)):
+    """The lines of a run: few different calls, so that they come back; some with nothing nasty, some with usage."""
+    pool = [_call(chance) for _ in range(chance.randint(1, 3))]
+    numbered, priced = chance.random() < 0.5, chance.random() < 0.5
+    for turn in range(1, chance.randint(2, 14) if chance.random() < 0.9 else chance.randint(15, 60)):
         name, args, result = chance.choice(pool)
         if chance.random() < 0.1:
             result = value(chance)
         parts = [f'"run_id":"{run}"', f'"name":{name}', f'"args":{respelt(chance, args)}']
         parts += [f'"turn":{turn}'] * numbered + [f'"result":{respelt(chance, result)}'] * (chance.random() < 0.97)
+        parts += ['"model":"gpt-5"', f'"input_tokens":{500 * turn}', '"output_tokens":40'] * priced
         chance.shuffle(parts)
         yield f"{{{','.join(parts)}}}"
+
+
+def _call(chance: Random) -> tuple[str, str, str]:
+    """Name, arguments and result."""
+    name = chance.choice('"t" "u" "é"'.split())
+    if chance.random() < 0.3:
+        return name, f'{{"id":{chance.randint(1, 3)},"full":true}}', f'"status {chance.randint(1, 3)}: pending"'
+    return name, value(chance), value(chance)
 
 
 def log(chance: Random, runs: int) -> Iterator[str]:
@@ -175,13 +185,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.bench.fuzz", description=__doc__)
     parser.add_argument("runs", type=int, nargs="?", default=100_000)
     parser.add_argument("--every-window", action="store_true", help="each run at each window: three times as long")
+    parser.add_argument("--seed", type=int, default=0, help="of the first batch")
     given = parser.parse_args()
     sizes = [min(BATCH, given.runs - first) for first in range(0, given.runs, BATCH)]
     wrong: dict[str, list[str]] = {}
     with ProcessPoolExecutor(2) as pool:
-        for differ in pool.map(batch, range(len(sizes)), sizes, [given.every_window] * len(sizes)):
+        batches = pool.map(batch, count(given.seed), sizes, repeat(given.every_window))
+        for number, differ in enumerate(batches, 1):
             for name, bad in differ.items():
                 wrong.setdefault(name, []).extend(bad)
+            differing = sum(map(len, wrong.values()))
+            print(f"{number} of {len(sizes)} batches, {differing} differ", file=sys.stderr, flush=True)
     each = "each" if given.every_window else f"{BATCH:,} by turns"
     print(f"{given.runs:,} runs, {each} at window {', '.join(map(str, WINDOWS))}:")
     for name, bad in wrong.items():
