@@ -114,6 +114,7 @@ AFTER: tuple[dict[str, Any], ...] = (
     {"state": "done"},
     {"state": "error", "tool": None},
     {"error": True},
+    {"turn": 3, "error": True},
     {"result": "x" * 700},
     {"text": "more of it", "tool": None},
 )
@@ -144,6 +145,24 @@ def test_runs_that_are_quiet_but_for_one_line(seed: int, tmp_path: Path, monkeyp
     slow = records(tmp_path, SLOW)
     assert records(tmp_path, Settings()) == slow
     assert piped(Settings(), *sorted(tmp_path.glob("*.jsonl"))) == [r | {"source": ""} for r in slow]
+
+
+@pytest.mark.parametrize(
+    "more", [{}, {"error": True}, {"result": {"n": 1}}, {"result": 1}, {"args": [True]}, {"args": 1}]
+)
+def test_a_copy_far_behind(more: dict[str, Any], tmp_path: Path) -> None:
+    """Whatever way a line and its copy are read, they are one turn."""
+    lines = [
+        {"run_id": "r", "turn": n, "ts": stamp(n), "tool": f"get_{n}", "args": {"n": n}, "result": f"{n * 7919:x}",
+         "input_tokens": 9, "output_tokens": 5} for n in range(1, 9)
+    ]  # fmt: skip
+    for at in range(8):
+        some = [*lines[:at], lines[at] | more, *lines[at + 1 :]]
+        path = native(tmp_path / "t.jsonl", *some, *some[at:])
+        (run,) = records(path, Settings())
+        assert [run] == records(path, SLOW)
+        assert run["calls"] == 8
+        assert piped(Settings(), path) == [run | {"source": ""}]
 
 
 def stamp(seconds: int) -> str:

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from loopscan.decode import FAST_ERRORS, canonical
+from loopscan.decode import FAST_ERRORS
 from loopscan.formats._native_log import Log
 from loopscan.formats._native_rows import Rows
-from loopscan.formats._native_runs import Run, mark_of_row
+from loopscan.formats._native_runs import Run, mark
 from loopscan.late import Source
 from loopscan.model import Event
 from loopscan.model import Rows as Batch
 from loopscan.row import Row as UsualRow
+from loopscan.row import turn_of
 
 _BLOCK: Final = 256
 """Lines that are decoded before their turns are taken."""
@@ -86,8 +87,7 @@ def _block(log: Log, block: list[UsualRow], texts: list[bytes], rows: Rows) -> I
             batch.append(more)
             run.highest = more.number
             if log.runs.all_marked and more.ts is not None:
-                ident = hash((more.name, canonical(more.args)))
-                run.keep(mark_of_row(more.number, more.ts, ident, more.result))
+                run.keep(mark(more.number, more.ts, turn_of(more, row.run, None)))
             at += 1
         yield from _keep(log, row.run, run, batch, row.line)
 

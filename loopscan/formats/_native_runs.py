@@ -78,25 +78,21 @@ class Run:
 
 
 def mark(number: JSON, stamp: JSON, turn: Turn | None, state: JSON = None) -> int:
-    """What a log copy of a line repeats: its number, its time, what was done."""
+    """What a log copy of a line repeats: its number, its time, what was done; `loopscan.quiets` makes it of a row."""
     done: JSON = None
     if turn is not None:
         calls = turn.calls
         plain = len(calls) == 1 and turn.text == "" and not turn.failed and turn.fault is MISSING and state is None
         if plain and calls[0].result is not MISSING and not calls[0].error and type(number) is int:
             ident = hash((calls[0].name, canonical(calls[0].args)))
-            return mark_of_row(number, stamp, ident, calls[0].result)
+            result = calls[0].result
+            said = result if type(result) is str else (canonical(result),)
+            return hash((number, stamp if type(stamp) is str else (canonical(stamp),), ident, said))
         done = [
             [[c.name, c.args, None if c.result is MISSING else c.result, c.error] for c in calls],
             turn.text, turn.failed, None if turn.fault is MISSING else turn.fault,
         ]  # fmt: skip
     return hash((canonical([number, stamp]), canonical([done, state])))
-
-
-def mark_of_row(number: int, stamp: JSON, ident: int, result: JSON) -> int:
-    """The same of one call with its result, and of nothing else; `ident`: hash of its name and canonical arguments."""
-    said = result if type(result) is str else (canonical(result),)
-    return hash((number, stamp if type(stamp) is str else (canonical(stamp),), ident, said))
 
 
 def rank(number: JSON, otherwise: float) -> float:
