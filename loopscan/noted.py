@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from loopscan.skips import Skips
 
@@ -64,6 +64,10 @@ class Said:
         skips.merge(self.rest)
 
 
+SILENT: Final = Said([], Skips())
+"""Of most inputs there is nothing to be said: shared by them, and changed by nobody."""
+
+
 @dataclass(slots=True)
 class Noted(Skips):
     """Counts skips, and keeps the first `limit` of an input with all that is said."""
@@ -97,6 +101,8 @@ class Noted(Skips):
 
     def cut(self) -> Said:
         """What came since the last cut."""
+        if not (self.sayings or self.total or self.copies or self.reopened or self.unknown):
+            return SILENT
         unknown = Counter({k: n - self.before[k] for k, n in self.unknown.items() if n != self.before[k]})
         rest = Skips(
             None, None, self.limit, self.total, self.by_reason, self.by_file, unknown, self.copies, self.reopened
