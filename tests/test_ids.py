@@ -18,11 +18,11 @@ NUMBERS = st.lists(st.integers(-(1 << 63), (1 << 63) - 1) | st.integers(-40, 40)
 def test_it_is_a_set(numbers: list[int], others: list[int]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ids, "RECENT", 7)
+        patch.setattr(ids, "_MARKS", 15)
         mine, plain = Ids(), set[int]()
         for number in numbers:
             assert (number in mine) == (number in plain)
-            if number not in plain:
-                mine.add(number)
+            assert mine.met(number) == (number in plain)
             plain.add(number)
         mine.update(iter(others))
         plain.update(others)
