@@ -26,9 +26,14 @@ class Pairs(Blind):
     """Keeps what it is told, to be told again behind what went before: equal results, and the first others, by tool."""
 
     told: dict[str, tuple[list[int], list[tuple[Any, Any]]]] = field(default_factory=dict)
+    lost: bool = False
+    """There are more tools than are kept."""
 
     def pair(self, tool: str, first: Any, second: Any, same: bool) -> None:
         """Take two results of one call."""
+        if tool not in self.told and len(self.told) == TOOLS:
+            self.lost = True
+            return
         equal, others = self.told.setdefault(tool, ([0], []))
         if same:
             equal[0] += 1
@@ -102,7 +107,8 @@ def spliced(legs: list[Counted]) -> Run | None:
         return run
     tools = frozenset[str]().union(*(leg.tools for leg in legs))
     episodes = _episodes(legs)
-    if len(tools) >= TOOLS or len(episodes) > MAX_EPISODES or any(r.progress.tracker.dropped for r in runs):
+    lost = any(isinstance(blind, Pairs) and blind.lost for blind in _blinds(runs))
+    if lost or len(tools) >= TOOLS or len(episodes) > MAX_EPISODES or any(r.progress.tracker.dropped for r in runs):
         return None
     tracker, progress = run.progress.tracker, run.progress
     tracker.episodes = episodes
@@ -142,10 +148,13 @@ def _counts(all_counts: Any) -> dict[str, int]:
     return found
 
 
+def _blinds(runs: list[Run]) -> list[Blind | None]:
+    return [w.blind for r in runs if (w := r.progress.tracker.watch) is not None]
+
+
 def _blind(runs: list[Run]) -> Blind | None:
-    watches = [w.blind for r in runs if (w := r.progress.tracker.watch) is not None]
-    found = watches[0]
-    for more in watches[1:]:
+    found, *others = _blinds(runs)
+    for more in others:
         if isinstance(more, Pairs) and more.told:
             found = found or Blind()
             more.tell(found)
