@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from loopscan.exits import Caps
@@ -30,6 +30,9 @@ TIMES = st.one_of(
 )
 TURNS = st.lists(st.tuples(st.integers(0, 10**9), st.integers(0, 10**9), st.floats(0, 1e6)), min_size=1, max_size=4)
 
+BUSY = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+"""However much else the machine has to do."""
+
 
 @st.composite
 def quiet_runs(draw: st.DrawFn) -> Settled:
@@ -48,11 +51,13 @@ def quiet_runs(draw: st.DrawFn) -> Settled:
     return run
 
 
+@BUSY
 @given(st.lists(quiet_runs(), max_size=6), st.booleans())
 def test_the_short_way_is_the_long_one(runs: list[Settled], indent: bool) -> None:
     assert list(texts(list(runs), indent)) == [dumps(record(run), indent) for run in runs]
 
 
+@BUSY
 @given(quiet_runs())
 def test_a_quiet_run_in_full_says_the_same(run: Settled) -> None:
     full = run.altered(state="cut", labels={"a": "b"})
@@ -63,6 +68,7 @@ def test_a_quiet_run_in_full_says_the_same(run: Settled) -> None:
         assert getattr(full, figure) == getattr(run, figure)
 
 
+@BUSY
 @given(quiet_runs())
 def test_a_copy_is_no_other_run(run: Settled) -> None:
     copy = run.altered(run="x", labels={}, fired=None)
