@@ -77,6 +77,14 @@ class Quiet(msgspec.Struct, gc=False):
         """Turns so far."""
         return len(self.turns) // SIZE
 
+    def priced_at(self, time: float, prices: PriceBook) -> bool:
+        """Whether its price holds at a time (0 = not known), too; if so for how long."""
+        if terms_of(prices.find(self.model, time or None)) is not self.terms:
+            return False
+        self.since = time // PRICE_SPAN * PRICE_SPAN
+        self.until = self.since + PRICE_SPAN
+        return True
+
     def numbers(self) -> tuple[array[int], array[int], array[float], Times]:
         """Input and output tokens and elapsed seconds of each turn; when they were."""
         times, sent, output = zip(*_NUMBERS.iter_unpack(self.turns), strict=True)

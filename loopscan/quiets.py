@@ -111,7 +111,7 @@ class Quiets:
                     time = moment = known
                 else:
                     time, moment = nan, 0.0
-            if not state.since <= moment < state.until:
+            if not state.since <= moment < state.until and not state.priced_at(moment, self._prices):
                 return at
             what = kinds.get(name)
             if what is None:

@@ -247,6 +247,17 @@ def test_samples(folder: str) -> None:
     assert records(SAMPLES / folder, Settings()) == records(SAMPLES / folder, SLOW)
 
 
+@pytest.mark.parametrize("model", ["claude-sonnet-4-5", "deepseek-chat", "nobody-knows"])
+def test_runs_of_a_day(model: str, tmp_path: Path) -> None:
+    """The price may be another one at another hour."""
+    lines = [{"run_id": "r", "turn": n, "ts": stamp(n * 1300), "model": model, "tool": "get_order", "args": {"id": n},
+              "result": f"{n * 7919:x} is it", "input_tokens": 1000 + n, "output_tokens": 5} for n in range(80)]  # fmt: skip
+    path = native(tmp_path / "t.jsonl", *lines)
+    (quick,) = records(path, Settings())
+    assert [quick] == records(path, SLOW)
+    assert (quick["cost"]["usd"] is None) == (model == "nobody-knows")
+
+
 def test_runs_longer_than_a_part(tmp_path: Path) -> None:
     lines = [{"run_id": "r", "turn": i, "tool": "get_order", "args": {"id": i % 3000}, "result": f"{i * 7919:x} is it",
               "input_tokens": 1000 + i % 7, "output_tokens": 5} for i in range(1, 9001)]  # fmt: skip
