@@ -250,10 +250,10 @@ def test_samples(folder: str) -> None:
 @pytest.mark.parametrize("model", ["claude-sonnet-4-5", "deepseek-chat", "nobody-knows"])
 def test_runs_of_a_day(model: str, tmp_path: Path) -> None:
     """The price may be another one at another hour."""
-    lines = [{"run_id": "r", "turn": n, "ts": stamp(n * 1300), "model": model, "tool": "get_order", "args": {"id": n},
-@pytest.mark.parametrize(
-    "more", [{}, {"error": True}, {"result": {"n": 1}}, {"result": 1}, {"args": [True]}, {"args": 1}]
-)
+    lines = [
+        {"run_id": "r", "turn": n, "ts": stamp(n * 1300), "model": model, "tool": "get_order", "args": {"id": n},
+         "result": f"{n * 7919:x} is it", "input_tokens": 1000 + n, "output_tokens": 5} for n in range(80)
+    ]  # fmt: skip
     path = native(tmp_path / "t.jsonl", *lines)
     (quick,) = records(path, Settings())
     assert [quick] == records(path, SLOW)
