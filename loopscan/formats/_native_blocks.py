@@ -73,7 +73,8 @@ def _block(log: Log, block: list[UsualRow], texts: list[bytes], rows: Rows) -> I
         log.blob.at = row.line
         state = quiets.states.get(row.run)
         run = log.run(row.run, state is not None and row.number <= state.highest)
-        if lost or row.number <= run.highest or run.prompt is not None:
+        goes_on = row.number <= run.highest or (run.turn is not None and row.number == run.number)
+        if lost or goes_on or run.prompt is not None:
             yield from log.line_of(row.line, texts[at], rows, iter(()))
             at += 1
             continue

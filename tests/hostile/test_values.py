@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -25,10 +26,17 @@ CALL = {"name": "t", "args": {"a": 1}, "result": "r", "input_tokens": 10, "outpu
 
 def audited(*lines: dict[str, Any], **settings: Any) -> Report:
     data = "\n".join(spelt(json.dumps(line)) for line in lines).encode()
-    audit = Audit()
+    piped, filed = Audit(), Audit()
     with Blob("x", None, io.BytesIO(data)) as blob:
-        audit.read(blob, "loopscan", load("loopscan"))
-    return audit.finish()
+        piped.read(blob, "loopscan", load("loopscan"))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "x"
+        path.write_bytes(data)
+        with Blob("x", path) as blob:
+            filed.read(blob, "loopscan", load("loopscan"))
+        report, again = piped.finish(), filed.finish()
+    assert [record(r) for r in report.runs] == [record(r) for r in again.runs]
+    return report
 
 
 def run_of(*lines: dict[str, Any]) -> dict[str, Any]:
