@@ -119,6 +119,8 @@ def _rules(rule: Any, one: Watch, other: Watch) -> bool:
         first, second = first or rule(), second or rule()
     if not _same(_going(first, one), _going(second, other)):
         return False
+    if first.past(one.turn) and second.past(other.turn):
+        return True
     return _fields(first, second, frozenset(("episode",)))
 
 

@@ -186,6 +186,19 @@ def test_an_episode_at_every_place(tool: str, copies: int, tmp_path: Path, monke
     assert went > 10
 
 
+def test_what_is_long_past(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A message sent twice says nothing of the turns far behind it, which a leg begins at."""
+    monkeypatch.setattr(course, "WARM", 12_000)
+    chance = Random(5)
+    lines = [a_turn(chance, n, 0.0) for n in range(1, 400)]
+    for n in (50, 51):
+        lines[n] |= {"tool": "send_mail", "args": {"to": "a"}, "result": f"receipt {n}"}
+    path = native(tmp_path / "a.jsonl", *lines)
+    starts = line_starts(path)
+    assert handed_over(check(path, [starts[200], starts[300]])) == 2
+    assert check(path, [starts[50], starts[52], starts[300]])
+
+
 def test_a_price_that_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(course, "WARM", 12_000)
     monkeypatch.setattr("loopscan.money.PRICE_SPAN", 1800)

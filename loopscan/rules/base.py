@@ -56,6 +56,10 @@ class Rule:
     def __init__(self) -> None:
         self.episode: Episode | None = None
 
+    def past(self, turn: int) -> bool:
+        """Whether nothing that the rule holds beside its episode says anything of a turn behind this one."""
+        return False
+
     def going(self, run: Run, loop: int, silence: int) -> Episode | None:
         """The rule's episode of this loop if it was last seen at most `silence` turns ago."""
         episode = self.episode

@@ -32,6 +32,10 @@ class Masked(Rule):
         super().__init__()
         self._runs: dict[int, tuple[int, int, bool]] = {}
 
+    def past(self, turn: int) -> bool:
+        """See `Rule.past`: only what ended at the turn before goes on."""
+        return all(run[1] < turn for run in self._runs.values())
+
     def back(self, seen: Seen, run: Run) -> None:
         """An action came back."""
         runs: dict[int, tuple[int, int, bool]] = {}

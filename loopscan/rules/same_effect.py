@@ -11,6 +11,7 @@ from loopscan.rules.base import Rule, Run
 SENDS: Final = 3
 EDITS: Final = 4
 OTHERS: Final = 8
+NEAR: Final = 2
 
 
 class SameEffect(Rule):
@@ -31,10 +32,14 @@ class SameEffect(Rule):
         self._action: int | None = None
         self._turn = self._first = self._second = self._times = 0
 
+    def past(self, turn: int) -> bool:
+        """See `Rule.past`."""
+        return self._turn < turn - NEAR
+
     def back(self, seen: Seen, run: Run) -> None:
         """An action came back."""
         action, before = seen, seen.before
-        if before is None or len(action.calls) != 1 or action.error or seen.turn - before.turn > 2:
+        if before is None or len(action.calls) != 1 or action.error or seen.turn - before.turn > NEAR:
             return
         call = action.calls[0]
         if tools.kind(call.name) & tools.SENDS:
