@@ -32,6 +32,10 @@ MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
 )
 """The statements that lead from one version of the schema to the next; a version once released never changes."""
 
+_STANDING: Final = """SELECT (SELECT application_id FROM pragma_application_id),
+    (SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM sqlite_master)"""
+"""In one statement: another process may make the tables between two."""
+
 _WHY: Final = {
     "SQLITE_NOTADB": "is no loopscan store; name another file",
     "SQLITE_CORRUPT": "is damaged",
@@ -75,9 +79,7 @@ def _journal(db: sqlite3.Connection, wait: float) -> None:
 
 def version(db: sqlite3.Connection, path: str, known: int, error: type[LoopscanError]) -> int:
     """The version of the schema, 0 for an empty file. Raises for what is no store, and for one too new to be read."""
-    (application,) = db.execute("PRAGMA application_id").fetchone()
-    (found,) = db.execute("PRAGMA user_version").fetchone()
-    (tables,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    application, found, tables = db.execute(_STANDING).fetchone()
     if application != APPLICATION and (application or found or tables):
         raise error(f"--store {path}: is no loopscan store but another SQLite database; name another file")
     if found > known:

@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -187,6 +188,16 @@ def test_two_cron_jobs_at_once(tmp_path: Path) -> None:
     assert [job.communicate()[1] for job in jobs] == [b"", b""]
     expected = {r.run for r in audit([tmp_path / "logs" / "support", tmp_path / "logs" / "coder"]).runs}
     assert {run for run, *_ in rows(tmp_path / "s.db")} == expected
+
+
+def test_a_store_that_several_make_at_once(tmp_path: Path) -> None:
+    def make(path: str) -> None:
+        open_store(path).close()
+
+    for n in range(25):
+        with ThreadPoolExecutor(4) as pool:
+            for made in [pool.submit(make, str(tmp_path / f"{n}.db")) for _ in range(4)]:
+                made.result()
 
 
 def other_database(path: Path) -> None:
