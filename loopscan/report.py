@@ -5,6 +5,7 @@ The record of a run (`record`) is the output contract of DESIGN section 6.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Hashable
 from dataclasses import dataclass, field
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from loopscan.spill import Spill
 
 
-class RunReport:
+class RunReport(ABC):
     """One run as reported. Money in picodollars; see `record` for the public form.
 
     That of a run of any kind is a `loopscan.finished.Finished`, that of a quiet one a `loopscan.settle.Settled`.
@@ -70,27 +71,27 @@ class RunReport:
         return None
 
     @property
+    @abstractmethod
     def series(self) -> Series:
         """What it spent, turn by turn."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def money(self) -> Money:
         """What it spent, by class and source."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def notes(self) -> list[str]:
         """What a reader must know of it, one line each."""
-        raise NotImplementedError
 
+    @abstractmethod
     def altered(self, **changes: Any) -> RunReport:
         """The same with other values of some fields."""
-        raise NotImplementedError
 
+    @abstractmethod
     def keep(self, spill: Spill) -> None:
         """Keep in `spill` what is packed of the turns."""
-        raise NotImplementedError
 
     @property
     def whole(self) -> Totals:
