@@ -70,7 +70,7 @@ class Quiet(msgspec.Struct, gc=False):
     slots: array[int] = msgspec.field(default_factory=_slots)
     trails: dict[str, int] = {}
     kept: Kept | None = None
-    marks: list[int] = []
+    marks: array[int] | None = None
 
     @property
     def number(self) -> int:

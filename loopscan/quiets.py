@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from array import array
 from collections.abc import Container
 from math import nan
 from struct import Struct
@@ -149,6 +150,8 @@ class Quiets:
             trails[name] = slots[slot] = number
             state.highest, state.line, state.log = row.number, row.line, log
             if marked and stamp is not None:
+                if state.marks is None:
+                    state.marks = array("q")
                 state.marks.append(hash((row.number, stamp, ident, result)))
             if number == 2:
                 self.start(state, row.line)

@@ -57,7 +57,7 @@ class Log:
         if woken is not None:
             state, row, lost = woken
             run.highest = state.highest
-            for found in state.marks:
+            for found in state.marks or ():
                 run.keep(found)
             if state.log == run.log:
                 self.met[-1] = state.first, run_id, run
