@@ -4,7 +4,7 @@ STAMP := $(VENV)/.installed
 
 .PHONY: demo test lint eval bench fuzz clean
 
-$(STAMP): pyproject.toml
+$(STAMP): pyproject.toml $(wildcard loopscan/_scanner/*)
 	python3 -m venv $(VENV)
 	$(PY) -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
 	$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[all]' --group dev

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final, Self
@@ -12,7 +12,7 @@ from loopscan import decode
 from loopscan.compression import unpacked
 from loopscan.document import begins, values_of
 from loopscan.errors import InputError
-from loopscan.lines import LINE_LIMIT, placed
+from loopscan.lines import LINE_LIMIT, blocks, placed
 from loopscan.model import JSON
 from loopscan.rescue import rescued
 from loopscan.skips import Skips
@@ -153,12 +153,19 @@ class Blob:
 
     def placed(self, skips: Skips) -> Iterator[tuple[int, int, bytes]]:
         """The same with the place of each among the bytes; -1 where it is not known."""
+        ahead, self._ahead, self._head = self._ahead, b"", None  # not held while the rest is read
+        return placed(ahead, self._stream, self._too_long(skips), self._patience)
 
+    def blocks(self, skips: Skips) -> Iterator[tuple[int, int, bytes]]:
+        """The same as blocks of whole lines: lines before, place, bytes."""
+        ahead, self._ahead, self._head = self._ahead, b"", None
+        return blocks(ahead, self._stream, self._too_long(skips), self._patience)
+
+    def _too_long(self, skips: Skips) -> Callable[[int], None]:
         def too_long(number: int) -> None:
             skips.add(self.name, number, f"line too long: more than {LINE_LIMIT:,} bytes")
 
-        ahead, self._ahead, self._head = self._ahead, b"", None  # not held while the rest is read
-        return placed(ahead, self._stream, too_long, self._patience)
+        return too_long
 
     def values(self, skips: Skips) -> Iterator[tuple[int, JSON]]:
         """The JSON values with their line numbers (the ordinal of the value where one spans several lines).

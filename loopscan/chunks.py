@@ -6,12 +6,14 @@ from array import array
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Final
 
 from loopscan.blob import Blob
+from loopscan.depth import deeper
 from loopscan.engine import Audit
 from loopscan.formats import Reader
 from loopscan.formats._native_runs import Runs
-from loopscan.model import End, Event, Rows, Whole
+from loopscan.model import End, Event, Further, Rows, Whole
 from loopscan.noted import Noted, Said
 from loopscan.parcel import Reports, packed
 from loopscan.portion import Portion, Spans
@@ -65,6 +67,10 @@ class Lines:
         return zip(self.reports, self.hashes, self.places, strict=True)
 
 
+_CALLS: Final = 3
+"""Calls on the way from a scan to its decoders beyond those of one process."""
+
+
 @dataclass(slots=True)
 class _Auditing(Audit):
     """An audit of some lines. `wanted`: hashes of the runs it is about, None = all.
@@ -83,13 +89,16 @@ class _Auditing(Audit):
         """Take a portion. Where runs have no names they may be called by their lines."""
         if format_name != NATIVE and self.portion is not None:
             self.portion.count_before()
-        Audit.read(self, blob, format_name, reader)
+        with deeper(_CALLS):
+            Audit.read(self, blob, format_name, reader)
 
-    def take(self, events: Iterable[Event | Rows | Whole], format_name: str, source: str) -> None:
+    def take(self, events: Iterable[Event | Rows | Whole | Further], format_name: str, source: str) -> None:
         """Take the events of the wanted runs."""
         Audit.take(self, self._noted(events, format_name), format_name, source)
 
-    def _noted(self, events: Iterable[Event | Rows | Whole], format_name: str) -> Iterator[Event | Rows | Whole]:
+    def _noted(
+        self, events: Iterable[Event | Rows | Whole | Further], format_name: str
+    ) -> Iterator[Event | Rows | Whole | Further]:
         wanted, begins = self.wanted, self.begins
         for event in events:
             if wanted is None or run_hash(format_name, event.run) in wanted:

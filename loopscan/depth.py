@@ -37,6 +37,17 @@ def steady() -> Iterator[None]:
         sys.setrecursionlimit(limit)
 
 
+@contextmanager
+def deeper(calls: int) -> Iterator[None]:
+    """Inside the block there is room for some more: for a way to the decoders that is so much longer than another."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(limit + calls)
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)
+
+
 def _left() -> int:
     try:
         return _left() + 1

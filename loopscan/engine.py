@@ -16,14 +16,14 @@ from loopscan.formats import Reader, held_back
 from loopscan.formats._fields import when
 from loopscan.key import Keyer
 from loopscan.late import Source
-from loopscan.model import End, Event, Rows, Turn, Whole
+from loopscan.model import End, Event, Further, Rows, Turn, Whole
 from loopscan.opened import Opened
 from loopscan.quiets import Quiets
 from loopscan.report import Report, RunReport
 from loopscan.row import turn_of
 from loopscan.run import Run
 from loopscan.stretch import take
-from loopscan.wake import take_rows
+from loopscan.wake import take_further, take_rows
 
 STRETCH: Final = 16
 """Turns of one run, in a row, that are taken at once."""
@@ -55,7 +55,7 @@ class Audit(Opened):
         self.scan.quiets = self._quiets.get(format_name)
         self.take(reader.read(blob, self.scan), format_name, blob.name)
 
-    def take(self, events: Iterable[Event | Rows | Whole], format_name: str, source: str) -> None:
+    def take(self, events: Iterable[Event | Rows | Whole | Further], format_name: str, source: str) -> None:
         """Take the events of one input."""
         if format_name not in self._keyers:
             self._keyers[format_name] = Keyer(self.settings.exact, tools=self.settings.tools)
@@ -64,13 +64,17 @@ class Audit(Opened):
         stretch: list[Turn] = []
         current: Run | None = None
         for event in events:
-            if type(event) is Rows or type(event) is Whole:
+            if type(event) is Rows or type(event) is Whole or type(event) is Further:
                 if stretch and current is not None:
                     take(current, stretch, prices)
                     stretch = []
                 current = None
                 if isinstance(event, Whole):
                     self._turns_of(event, format_name, source)
+                elif isinstance(event, Further):
+                    going = runs.get(event.run)
+                    if going is not None and not going.over and going.prompt is None:
+                        take_further(going, event)
                 else:
                     self._rows(event, format_name, source)
             elif isinstance(event, Turn):

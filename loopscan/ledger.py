@@ -79,6 +79,17 @@ class Ledger(Charges, gc=False):
         tally.elapsed.extend(elapsed)
         self.history.before, self.history.input, self.history.measured = last, sent[-1], True
 
+    def took_columns(self, sent: bytes, output: bytes, usd: bytes, elapsed: bytes, last: Turn) -> None:
+        """The same of columns: tokens and picodollars as 64-bit integers, seconds as doubles."""
+        if self.plain.source != "recorded":
+            self.begin()
+        tally = self.tally
+        tally.input.frombytes(sent)
+        tally.output.frombytes(output)
+        tally.usd.frombytes(usd)
+        tally.elapsed.frombytes(elapsed)
+        self.history.before, self.history.input, self.history.measured = last, tally.input[-1], True
+
     def cached(self, turn: Turn, usage: Usage, sent: int) -> int | None:
         """Picodollars of a prompt that a cache took part in, its classes noted; None if it must go the long way."""
         read, write, hour = usage.cache_read or 0, usage.cache_write or 0, usage.cache_write_1h or 0

@@ -6,6 +6,7 @@ import io
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
+from loopscan.compiled import compiled
 from loopscan.stream import Ahead, Stream
 
 LINE_LIMIT: Final = 1 << 26
@@ -38,7 +39,7 @@ def placed(
             yield number, place, line
         place += len(line) + 1
     rest = ahead[cut:]
-    feed = _Feed(stream, len(rest), patience)
+    feed = Feed(stream, len(rest), patience)
     buffered = io.BufferedReader(feed, _BUFFER)
     while not feed.over:
         try:
@@ -50,7 +51,7 @@ def placed(
                     yield number, place, line
                 if place >= 0:
                     place += len(line)
-        except _TooLong:
+        except TooLong:
             number, rest, place = number + 1, b"", -1
             too_long(number)
     if rest:
@@ -61,11 +62,59 @@ def placed(
         done(number)
 
 
-class _TooLong(Exception):
+def blocks(
+    ahead: bytes,
+    stream: Stream,
+    too_long: Callable[[int], None],
+    patience: int,
+    start: tuple[int, int] = (0, 0),
+    done: Callable[[int], None] | None = None,
+) -> Iterator[tuple[int, int, bytes]]:
+    """The same as blocks of whole lines, blank ones among them: lines before, place of the first byte, bytes."""
+    if len(ahead) > _BUFFER:
+        ahead, stream = b"", Ahead(ahead, stream)
+    number, place = start
+    part = compiled()
+    lines_in = _lines_in if part is None else part.lines_in
+    cut = ahead.rfind(b"\n") + 1
+    if cut:
+        yield number, place, ahead[:cut]
+        number, place = number + lines_in(ahead[:cut]), place + cut
+    parts = [ahead[cut:]]
+    feed, buffer = Feed(stream, len(parts[0]), patience), bytearray(_BUFFER)
+    view = memoryview(buffer)
+    while not feed.over:
+        try:
+            size = feed.readinto(view)
+        except TooLong:
+            number, parts, place = number + 1, [], -1
+            too_long(number)
+            continue
+        end = buffer.rfind(b"\n", 0, size) + 1
+        if end:
+            block = b"".join((*parts, view[:end]))
+            parts = []
+            yield number, place, block
+            number += lines_in(block)
+            place += len(block) if place >= 0 else 0
+        parts.append(bytes(view[end:size]))
+    rest = b"".join(parts)
+    if rest:
+        yield number, place, rest
+        number += 1
+    if done is not None:
+        done(number)
+
+
+def _lines_in(block: bytes) -> int:
+    return block.count(b"\n")
+
+
+class TooLong(Exception):
     """The line being read has passed the limit; what was read of it is gone."""
 
 
-class _Feed(io.RawIOBase):
+class Feed(io.RawIOBase):
     """A stream for `io.BufferedReader`, which cuts lines faster than anything else, and keeps no line that is too long.
 
     `length`: bytes of the line that is being read.
@@ -80,11 +129,11 @@ class _Feed(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Fill the buffer. Raises _TooLong once for a line that is."""
+        """Fill the buffer. Raises TooLong once for a line that is."""
         view = memoryview(buffer)
         if self._length > LINE_LIMIT and not self._passing:
             self._passing = True
-            raise _TooLong
+            raise TooLong
         size = self._pass_over(view) if self._passing else self._stream.readinto(view)
         if not size:
             self.over = True

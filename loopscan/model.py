@@ -205,6 +205,22 @@ class Rows(msgspec.Struct, gc=False):
     source: Any = None
 
 
+Columns = tuple[bytes, bytes, bytes, bytes]
+"""Input and output tokens, picodollars, seconds since the first turn: a number per turn, of 64 bits."""
+
+
+class Further(msgspec.Struct, gc=False):
+    """The next lines of a run that is not quiet, for whoever takes usual turns straight from lines.
+
+    `take`: given what such a turn is told by (`loopscan.rows.Look` and `Doubts`), picodollars of an input and of an
+    output token, and how many turns may be known in the end; None where the next turn is none. `row`: of a line.
+    """
+
+    run: str
+    take: Callable[[Any, Any, tuple[int, int], int], Columns | None]
+    row: Callable[[bytes], Any]
+
+
 class Whole(msgspec.Struct, gc=False):
     """A run that lies in one piece: turns of one call each, and perhaps a last one of words only.
 

@@ -48,6 +48,24 @@ class Portion(Reach):
             yield number, place, line
         self.at = number + 1
 
+    def blocks(self, skips: Skips) -> Iterator[tuple[int, int, bytes]]:
+        """The same as blocks of whole lines: lines before, place, bytes."""
+        marked = self.start[0]
+        for number, place, block in Reach.blocks(self, skips):
+            if self._last is not None and (most := self._last - number) < block.count(b"\n"):
+                end = 0
+                for _ in range(most):
+                    end = block.find(b"\n", end) + 1
+                self.at = self._last + 1
+                if end:
+                    yield number, place, block[:end]
+                return
+            if place >= marked + STEP // 2:
+                self.marks.append((place, number))
+                marked = place
+            yield number, place, block
+        self.at = self.passed + 1
+
     def tell_damage(self, skips: Skips) -> None:
         """All lines were read, and what waited for the next one is done."""
         self.at = None

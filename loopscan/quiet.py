@@ -218,16 +218,22 @@ def _times_in_disorder(times: tuple[float, ...]) -> Times:
 
 
 def quiet(
-    row: Row, time: float | None, name: str, source: Source | None, log: int, settings: Settings, prices: PriceBook
+    run: str,
+    model: str | None,
+    time: float | None,
+    line: int,
+    name: str,
+    source: Source | None,
+    log: int,
+    settings: Settings,
+    prices: PriceBook,
 ) -> Quiet:
-    """A run that starts with a row, which is not taken yet."""
-    terms = terms_of(prices.find(row.model, time))
-    limit = settings.context_window or prices.window(row.model)
+    """A run whose first turn, at `line`, is of that model and time; it is not taken yet."""
+    terms = terms_of(prices.find(model, time))
+    limit = settings.context_window or prices.window(model)
     most = terms.most if limit is None or limit > terms.most else limit - 1
     since, reach = (time or 0.0) // PRICE_SPAN * PRICE_SPAN, max(settings.window, REACH)
-    run = Quiet(
-        row.run, name, source, terms, row.model, most, since, since + PRICE_SPAN, reach=reach, first=row.line, log=log
-    )
+    state = Quiet(run, name, source, terms, model, most, since, since + PRICE_SPAN, reach=reach, first=line, log=log)
     if source is None:
-        run.kept = Kept()
-    return run
+        state.kept = Kept()
+    return state

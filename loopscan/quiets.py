@@ -24,6 +24,7 @@ from loopscan.series import PART
 from loopscan.spelling import PATHS
 
 if TYPE_CHECKING:
+    from loopscan._compiled import Native
     from loopscan.money import PriceBook
     from loopscan.row import Row
     from loopscan.settings import Settings
@@ -76,6 +77,16 @@ class Quiets:
         """A log begins; the runs that are `known` are none of ours."""
         self._name, self._log, self._source, self._known = name, log, source, known
 
+    def take_lines(self, native: Native, block: bytes, at: int, line: int, place: int) -> tuple[int, int, int]:
+        """The same straight from the lines of a block, where the compiled part is at work.
+
+        `at`, `line`, `place`: byte in the block, number, and place in the log, of the first line; given back are those
+        of the first that is not taken.
+        """
+        return native.take(
+            self.states, self._source, self._log, self._prices, self.begin_run, self.start, block, at, line, place
+        )
+
     def take(self, rows: list[Row], at: int) -> int:
         """Take the usual turns of quiet runs from number `at` on; the number of the first that is none.
 
@@ -86,7 +97,8 @@ class Quiets:
         for row in rows[at:] if at else rows:
             state = states.get(row.run)
             if state is None:
-                state = self._begin(row)
+                moment = None if row.ts is None else seconds_of(row.ts)
+                state = self.begin_run(row.run, row.model, moment, row.line)
                 if state is None:
                     return at
             name, args, result = row.name, row.args, row.result
@@ -160,13 +172,14 @@ class Quiets:
             at += 1
         return at
 
-    def _begin(self, row: Row) -> Quiet | None:
-        """A run that begins with a row; None for one that is known to be no quiet one."""
-        if row.run in self._known or not self._keeper.wants(row.run, self._format):
+    def begin_run(self, run: str, model: str | None, time: float | None, line: int) -> Quiet | None:
+        """A run whose first line says so; None for one that is known to be no quiet one."""
+        if run in self._known or not self._keeper.wants(run, self._format):
             return None
-        time = None if row.ts is None else seconds_of(row.ts)
-        state = quiet(row, time, self._name, self._source, self._log, self._settings, self._prices)
-        self.states[row.run] = self.fresh[row.run] = state
+        state = quiet(
+            run, model, time, line, self._name, self._source, self._log, self._settings, self._prices
+        )  # fmt: skip
+        self.states[run] = self.fresh[run] = state
         return state
 
     def start(self, state: Quiet, line: int | None) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from loopscan.blob import Blob
-from loopscan.lines import LINE_LIMIT, placed
+from loopscan.lines import blocks, placed
 from loopscan.skips import Skips
 from loopscan.stream import Plain, Stream, written
 
@@ -31,16 +31,18 @@ class Reach(Blob):
 
     def placed(self, skips: Skips) -> Iterator[tuple[int, int, bytes]]:
         """The lines that are not blank with number and place."""
-
-        def too_long(number: int) -> None:
-            skips.add(self.name, number, f"line too long: more than {LINE_LIMIT:,} bytes")
-
-        def done(number: int) -> None:
-            self.passed = number
-
         place, lines = self.start
         self._head = None
-        return placed(b"", self._stream, too_long, self._patience, (lines, place), done)
+        return placed(b"", self._stream, self._too_long(skips), self._patience, (lines, place), self._done)
+
+    def blocks(self, skips: Skips) -> Iterator[tuple[int, int, bytes]]:
+        """The same as blocks of whole lines: lines before, place, bytes."""
+        place, lines = self.start
+        self._head = None
+        return blocks(b"", self._stream, self._too_long(skips), self._patience, (lines, place), self._done)
+
+    def _done(self, number: int) -> None:
+        self.passed = number
 
 
 class _Until(Stream):

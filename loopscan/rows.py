@@ -11,7 +11,7 @@ import orjson
 from loopscan.clock import seconds_of
 from loopscan.decode import canonical
 from loopscan.key import Action, Keyer
-from loopscan.late import BYTE, Late, Source
+from loopscan.late import BYTE, Late, Marks, Source
 from loopscan.model import Call
 from loopscan.row import Row
 from loopscan.rules import tools
@@ -23,6 +23,8 @@ from loopscan.series import PART
 from loopscan.spelling import PATHS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from loopscan.episodes import Tracker
 
 _SORTED: Final = orjson.OPT_SORT_KEYS
@@ -49,6 +51,39 @@ class Look(msgspec.Struct, gc=False):
     ended: float | None = None
     gap: tuple[float, int] = (0.0, 0)
     last: Any = None
+
+
+class Doubts(msgspec.Struct, gc=False):
+    """What is asked of turns that may be none of the usual ones, where those are taken straight from their lines."""
+
+    tracker: Tracker
+    row: Callable[[bytes], Row]
+
+    def unlike(self, last: Any, line: bytes) -> bool:
+        """Whether the result of a line is surely not like that of the last turn of its tool."""
+        if type(last) is Trail:
+            return False
+        row = self.row(line)
+        call = Call(row.name, row.args, row.result)
+        if type(last) is not Late and self._told(row) and unlike(last.calls[0], call):
+            return True
+        return not may_be_alike(last.calls[0], call)
+
+    def apart(self, before: Any, line: bytes, what: int, marks: Marks, turn: int) -> bool:
+        """See `loopscan.rules.apart`."""
+        watch = self.tracker.watch
+        assert watch is not None
+        return apart(watch, before, self.row(line), what, marks, turn)
+
+    def differs(self, name: str, action: Any, before: Any) -> bool:
+        """Take note that a turn came back with another result."""
+        action.before = before
+        self.tracker.differs(name, action)
+        return True
+
+    @staticmethod
+    def _told(row: Row) -> bool:
+        return bool(tools.kind(row.name)) or (type(row.args) is dict and ASKED.isdisjoint(row.args))
 
 
 def usual(look: Look, rows: list[Row], at: int, source: Source | None, keyer: Keyer, tracker: Tracker) -> list[float]:

@@ -20,7 +20,7 @@ import pytest
 from loopscan import Settings, audit, quiets, record
 from loopscan.blob import Blob
 from loopscan.engine import Audit
-from loopscan.formats import Scan, _native_blocks
+from loopscan.formats import Scan, _native_blocks, _native_held
 from loopscan.formats import native as native_reader
 from loopscan.formats._native_rows import rows_of
 from loopscan.late import BYTE, Late, Source
@@ -78,7 +78,7 @@ def test_random_worlds(seed: int, how: str, tmp_path: Path, monkeypatch: pytest.
     chance = Random(seed)
     if seed % 3:  # runs are put away, and taken out again, all the time
         monkeypatch.setattr(quiets, "_HELD", 4)
-        monkeypatch.setattr(_native_blocks, "_LONG", 3)
+        monkeypatch.setattr(_native_held, "_LONG", 3)
         monkeypatch.setattr(_native_blocks, "_BLOCK", seed)
     lines = [stamped(some_turn(chance, turn, chance.choice((3, 60))), how) for turn in range(1, 400)]
     if seed % 2:  # one run after the other, as most logs have them; some lines twice, some turns of two lines
@@ -230,7 +230,7 @@ def test_a_tool_that_comes_back_after_the_run_was_put_away(
     after: int, result: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(quiets, "_HELD", 4)
-    monkeypatch.setattr(_native_blocks, "_LONG", 4)
+    monkeypatch.setattr(_native_held, "_LONG", 4)
     call = {"tool": "look_up", "args": {"id": 7}, "result": result}
     turns = [call, *({"tool": "get_page", "args": {"n": n}, "result": f"{n * 7919:x} is it"} for n in range(after))]
     turns += [call | {"args": {"id": 7, "again": n}} for n in range(3)]

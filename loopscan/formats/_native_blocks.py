@@ -6,29 +6,32 @@ from collections.abc import Iterator
 from typing import Final
 
 from loopscan.decode import FAST_ERRORS
+from loopscan.formats._native_fast import events as fast_events
+from loopscan.formats._native_fast import native_of
+from loopscan.formats._native_held import keep, note, run_of
 from loopscan.formats._native_log import Log
 from loopscan.formats._native_rows import Rows
-from loopscan.formats._native_runs import Run, mark
 from loopscan.late import Source
-from loopscan.model import Event
+from loopscan.model import Event, Further
 from loopscan.model import Rows as Batch
 from loopscan.row import Row as UsualRow
-from loopscan.row import turn_of
 
 _BLOCK: Final = 256
 """Lines that are decoded before their turns are taken."""
-_LONG: Final = 100_000
-"""Lines for which a row is held."""
 _SEEN: Final = 1000
 """Unusual lines from which on they are no exception, where they are the most."""
 
 
-def events(log: Log, rows: Rows) -> Iterator[Event | Batch]:
+def events(log: Log, rows: Rows) -> Iterator[Event | Batch | Further]:
     """The events of a log of usual lines; what is not usual goes the general way."""
     blob, skips = log.blob, log.scan.skips
     usual = rows.usual if log.scan.quiets is not None and not rows.anonymous else None
     log.source = None if blob.path is None or not blob.plain else Source(blob.path, rows.usual, blob.identity())
     log.begin_quiets()
+    native = None if usual is None or log.source is None else native_of(rows)
+    if native is not None:
+        yield from fast_events(log, rows, native)
+        return
     numbered = blob.placed(skips)
     lines = ((number, line) for number, _, line in numbered)
     number = missed = 0
@@ -71,10 +74,8 @@ def _block(log: Log, block: list[UsualRow], texts: list[bytes], rows: Rows) -> I
             break
         row = block[at]
         log.blob.at = row.line
-        state = quiets.states.get(row.run)
-        run = log.run(row.run, state is not None and row.number <= state.highest)
-        goes_on = row.number <= run.highest or (run.turn is not None and row.number == run.number)
-        if lost or goes_on or run.prompt is not None:
+        run = run_of(log, row)
+        if lost or run is None:
             yield from log.line_of(row.line, texts[at], rows, iter(()))
             at += 1
             continue
@@ -84,29 +85,7 @@ def _block(log: Log, block: list[UsualRow], texts: list[bytes], rows: Rows) -> I
         before = log.held(run)
         batch = [] if before is None else [before]
         while at < end and block[at].run == row.run and block[at].number > run.highest:
-            more = block[at]
-            batch.append(more)
-            run.highest = more.number
-            if log.runs.all_marked and more.ts is not None:
-                run.keep(mark(more.number, more.ts, turn_of(more, row.run, None)))
+            batch.append(block[at])
+            note(log, run, block[at])
             at += 1
-        yield from _keep(log, row.run, run, batch, row.line)
-
-
-def _keep(log: Log, run_id: str, run: Run, batch: list[UsualRow], number: int) -> Iterator[Batch]:
-    """Give out a batch but for its last turn, which the next line may be part of.
-
-    Of a row that was held for long only the place is kept.
-    """
-    kept = log.kept
-    run.row = batch.pop()
-    if log.source is not None:
-        run.since = number
-        kept.append((number, run))
-        while kept[0][0] < number - _LONG:
-            since, old = kept.popleft()
-            if old.since == since and old.row is not None:
-                old.away = old.row.place
-                old.row = None
-    if batch:
-        yield Batch(run_id, batch, log.source)
+        yield from keep(log, row.run, run, batch, row.line)

@@ -83,6 +83,8 @@ class Rows:
     more: tuple[tuple[str, str], ...]
     usual: Callable[[bytes], Row]
     """For lines that hold a usual turn (`loopscan.row`); raises on any other."""
+    roles: tuple[tuple[str, str], ...]
+    """What `usual` makes of each name: a field of such a turn, or none (a line that has it is not usual)."""
 
 
 def rows_of(head: Head) -> Rows | None:
@@ -114,10 +116,11 @@ def _made(keys: tuple[str, ...]) -> Rows | None:
         "Row", [(a, kind, default) for _, a, kind, default in fields], rename={a: k for k, a, _, _ in fields}, gc=False
     )
     more = tuple((n, _FILLS.get(n, n)) for n in _WHERE_USED if n in keys)
-    return Rows(msgspec.json.Decoder(row).decode, not any(n in keys for n in RUN), more, _usual(fields, "ts" in keys))
+    usual, roles = _usual(fields, "ts" in keys)
+    return Rows(msgspec.json.Decoder(row).decode, not any(n in keys for n in RUN), more, usual, roles)
 
 
-def _usual(fields: list[_Field], timed: bool) -> Callable[[bytes], Row]:
+def _usual(fields: list[_Field], timed: bool) -> tuple[Callable[[bytes], Row], tuple[tuple[str, str], ...]]:
     mine = [(key, *_USUAL.get(name, (f"no_{key}", Never, None))) for key, name, _, _ in fields]
     if not timed:
         mine = [(key, name, Never, None) if name == "ts" else (key, name, kind, how) for key, name, kind, how in mine]
@@ -129,7 +132,7 @@ def _usual(fields: list[_Field], timed: bool) -> Callable[[bytes], Row]:
         gc=False,
         kw_only=True,
     )
-    return msgspec.json.Decoder(row).decode
+    return msgspec.json.Decoder(row).decode, tuple((key, "" if kind is Never else name) for key, name, kind, _ in mine)
 
 
 def _run_fields(keys: tuple[str, ...]) -> list[_Field]:

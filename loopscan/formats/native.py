@@ -22,7 +22,7 @@ from loopscan.formats._native_line import ACTS, CONTEXT, NAME, Line
 from loopscan.formats._native_line import FIELDS as FIELDS
 from loopscan.formats._native_log import Log
 from loopscan.formats._native_rows import rows_of
-from loopscan.model import JSON, Event
+from loopscan.model import JSON, Event, Further
 from loopscan.model import Rows as Batch
 
 TITLE = "loopscan's own JSON Lines, one call per line"
@@ -59,7 +59,7 @@ def read(blob: Blob, scan: Scan) -> Iterator[Event]:
     return cast(Iterator[Event], _read(blob, scan))
 
 
-def _read(blob: Blob, scan: Scan) -> Iterator[Event | Batch]:
+def _read(blob: Blob, scan: Scan) -> Iterator[Event | Batch | Further]:
     log = Log(blob, scan)
     rows = None if scan.field_map or blob.head.document else rows_of(blob.head)
     if rows is not None:

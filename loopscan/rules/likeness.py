@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from loopscan.decode import canonical
 from loopscan.model import JSON, MISSING, Call, LateCall
 from loopscan.rules import outcome, tools, wording
 from loopscan.rules.base import Run
@@ -71,12 +72,19 @@ def unlike(before: Call, call: Call) -> bool:
     )
 
 
+def same(first: JSON, second: JSON) -> bool:
+    try:
+        return bool(first == second)
+    except RecursionError:
+        return canonical(first) == canonical(second)
+
+
 def may_be_alike(before: Call, call: Call) -> bool:
     """Cheap: whether two calls of one tool can have the same outcome at all."""
     first, second = before.result, call.result
     if type(first) is not type(second) or first is MISSING:
         return False
-    if first == second:
+    if same(first, second):
         return True
     if type(first) is not str:
         return type(first) is dict and len(first) < 12 and first.keys() == second.keys()
@@ -119,7 +127,7 @@ def talks(args: JSON) -> bool:
 def alike(before: Point, point: Point, run: Run) -> tuple[int, int]:
     """How two calls of a tool are alike in their outcome (0 = not), and the kinship of their arguments."""
     same_action = before.ident == point.ident and point.ident is not None
-    equal = before.call.result == point.call.result
+    equal = same(before.call.result, point.call.result)
     first, second = ("", "") if equal else (before.plain(run), point.plain(run))
     if first == second:
         return EQUAL, wording.SAME_COUNTS if same_action else wording.kin(before.said, point.said)

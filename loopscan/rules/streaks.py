@@ -13,7 +13,7 @@ from loopscan.episode import Episode
 from loopscan.model import Call
 from loopscan.rules import outcome, wording
 from loopscan.rules.base import Run
-from loopscan.rules.likeness import EQUAL, LONG, NUMBERS, WORDS, Point, alike, may_be_alike
+from loopscan.rules.likeness import EQUAL, LONG, NUMBERS, WORDS, Point, alike, may_be_alike, same
 
 RESUMED: Final = 3
 MISSED: Final = 2
@@ -150,7 +150,9 @@ def _join(streak: Streak, before: Point, point: Point, kin: int, run: Run) -> No
     streak.same_words += kin >= wording.SAME_WORDS
     streak.same_counts += kin == wording.SAME_COUNTS
     streak.reworded += kin == wording.REWORDED
-    streak.exact = streak.exact and (before.call.result == point.call.result or before.plain(run) == point.plain(run))
+    streak.exact = streak.exact and (
+        same(before.call.result, point.call.result) or before.plain(run) == point.plain(run)
+    )
     streak.looks += run.reads(point.call)
     streak.end = point
 

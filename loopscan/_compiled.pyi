@@ -1,0 +1,48 @@
+from collections.abc import Callable, Collection
+from typing import Any
+
+def setup(
+    quiet: type,
+    look: type,
+    late: type,
+    kind: Callable[[str], int],
+    seconds: Callable[[str], float | None],
+    ident: Callable[[str, bytes], int],
+    paths: Collection[str],
+    asked: Collection[str],
+    limits: tuple[int, int, int, int, int, int],
+    /,
+) -> None: ...
+def lines_in(block: bytes, /) -> int: ...
+
+class Native:
+    def __new__(cls, fields: list[tuple[str, int]], needed: int, /) -> Native: ...
+    def take(
+        self,
+        states: dict[str, Any],
+        source: Any,
+        log: int,
+        prices: Any,
+        begin: Callable[[str, str | None, float | None, int], Any],
+        start: Callable[[Any, int | None], None],
+        block: bytes,
+        at: int,
+        line: int,
+        place: int,
+        /,
+    ) -> tuple[int, int, int]: ...
+    def more(
+        self,
+        look: Any,
+        source: Any,
+        doubts: Any,
+        rate_in: int,
+        rate_out: int,
+        most_known: int,
+        highest: int,
+        block: bytes,
+        at: int,
+        line: int,
+        place: int,
+        /,
+    ) -> tuple[int, int, int, int, bytes | None, bytes | None, bytes | None, bytes | None]: ...

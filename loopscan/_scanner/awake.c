@@ -1,0 +1,307 @@
+/* The usual turns of one run that is not quiet, straight from the lines of a native log: what loopscan.rows does. */
+
+#include "work.h"
+
+/* Where the fields of loopscan.rows.Look and of loopscan.late.Late stand. */
+static struct {
+    Py_ssize_t ring, newest, reach, trails, number, model, most, since, until, started, ended, gap, last;
+} at;
+static struct {
+    Py_ssize_t turn, head, tail, size;
+} held;
+
+typedef struct {
+    double time;
+    bool known;
+} Moment;
+
+/* The run as it is, as far as its turns are taken. */
+typedef struct {
+    PyObject *look, *ring, *newest, *trails, *model, *source, *doubts, *last;
+    long reach, number, end;
+    double most, since, until, started, ended, gap;
+    bool has_started, has_ended;
+    long gap_turn;
+    int64_t rates[2];
+    Py_ssize_t most_known; /* turns in `newest` before its run has to forget some */
+    Bytes sent, output, usd, waits;
+} Awake;
+
+bool setup_awake(PyObject *look, PyObject *late) {
+    const struct {
+        PyObject *type;
+        const char *name;
+        Py_ssize_t *place;
+    } fields[] = {
+        {look, "ring", &at.ring}, {look, "newest", &at.newest}, {look, "reach", &at.reach},
+        {look, "trails", &at.trails}, {look, "number", &at.number}, {look, "model", &at.model},
+        {look, "most", &at.most}, {look, "since", &at.since}, {look, "until", &at.until},
+        {look, "started", &at.started}, {look, "ended", &at.ended}, {look, "gap", &at.gap}, {look, "last", &at.last},
+        {late, "turn", &held.turn}, {late, "head", &held.head}, {late, "tail", &held.tail}, {late, "size", &held.size},
+    };
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        if ((*fields[i].place = field_place(fields[i].type, fields[i].name)) < 0)
+            return false;
+    return true;
+}
+
+static double real_in(PyObject *object, Py_ssize_t place) {
+    return PyFloat_AsDouble(*field_at(object, place));
+}
+
+static long whole_in(PyObject *object, Py_ssize_t place) {
+    return PyLong_AsLong(*field_at(object, place));
+}
+
+static bool is_late(PyObject *seen) {
+    return Py_IS_TYPE(seen, (PyTypeObject *)given.late);
+}
+
+/* False with an exception. */
+static bool begin(Awake *run, PyObject *look, PyObject *source, PyObject *doubts) {
+    PyObject *started = *field_at(look, at.started), *ended = *field_at(look, at.ended);
+    *run = (Awake){
+        .look = look, .source = source, .doubts = doubts,
+        .ring = *field_at(look, at.ring), .newest = *field_at(look, at.newest),
+        .trails = *field_at(look, at.trails), .model = *field_at(look, at.model), .reach = whole_in(look, at.reach),
+        .number = whole_in(look, at.number), .most = real_in(look, at.most), .since = real_in(look, at.since),
+        .until = real_in(look, at.until), .has_started = started != Py_None, .has_ended = ended != Py_None,
+    };
+    if (run->has_started)
+        run->started = PyFloat_AsDouble(started);
+    if (run->has_ended)
+        run->ended = PyFloat_AsDouble(ended);
+    if (!PyErr_Occurred())
+        PyArg_ParseTuple(*field_at(look, at.gap), "dl", &run->gap, &run->gap_turn);
+    run->end = run->number + given.part - run->number % given.part;
+    if (!PyErr_Occurred() && (!PyList_Check(run->ring) || !PyDict_Check(run->newest) || !PyDict_Check(run->trails)))
+        PyErr_SetString(PyExc_TypeError, "more");
+    return !PyErr_Occurred() && run->reach > 0 && PyList_GET_SIZE(run->ring) == run->reach;
+}
+
+/* Whether the turn that a tool made last leaves the next one a usual one, which has no result like it. */
+static bool is_apart(const Awake *run, PyObject *last, const Marks *marks, Py_ssize_t chars, bool told) {
+    if (!is_late(last))
+        return false;
+    if (run->number + 1 - whole_in(last, held.turn) > given.gap)
+        return true;
+    return told && whole_in(last, held.head) != marks->head && whole_in(last, held.tail) != marks->tail &&
+           (whole_in(last, held.size) != marks->size || chars >= given.listed);
+}
+
+/* The turn of an ident that stands in the window; NULL where there is none, or with an exception. */
+static PyObject *back_of(const Awake *run, PyObject *ident) {
+    PyObject *before = PyDict_GetItemWithError(run->newest, ident);
+    if (!before)
+        return NULL;
+    PyObject *turn = is_late(before) ? Py_NewRef(*field_at(before, held.turn)) : PyObject_GetAttrString(before, "turn");
+    long number = turn ? PyLong_AsLong(turn) : -1;
+    Py_XDECREF(turn);
+    return number > run->number + 1 - run->reach ? before : NULL;
+}
+
+/* What Python says of a turn that may be none of the usual ones: whether it is. -1 with an exception. */
+static int told_by(PyObject *answer) {
+    int yes = answer ? PyObject_IsTrue(answer) : -1;
+    Py_XDECREF(answer);
+    return yes;
+}
+
+/* Whether a turn whose result may be like that of the last one of its tool is not. -1 with an exception. */
+static int is_unlike(const Awake *run, PyObject *last, const Cursor *line) {
+    return told_by(PyObject_CallMethod(run->doubts, "unlike", "Oy#", last, line->at, line->end - line->at));
+}
+
+/* Whether a turn that comes back has another result than those before it. -1 with an exception. */
+static int differs(const Awake *run, PyObject *before, const Cursor *line, const Tool *tool, const Marks *marks) {
+    return told_by(PyObject_CallMethod(run->doubts, "apart", "Oy#l(iii)l", before, line->at, line->end - line->at,
+                                       tool->kind, marks->head, marks->tail, marks->size, run->number + 1));
+}
+
+/* Make room for a tool that is new. */
+static bool forget_tool(PyObject *trails) {
+    PyObject *name, *last;
+    Py_ssize_t place = 0;
+    if (PyDict_GET_SIZE(trails) < given.tools || !PyDict_Next(trails, &place, &name, &last))
+        return true;
+    Py_INCREF(name);
+    int failed = PyDict_DelItem(trails, name);
+    Py_DECREF(name);
+    return !failed;
+}
+
+static PyObject *late_of(const Awake *run, PyObject *ident, int64_t place, const Marks *marks) {
+    PyObject *parts[] = {
+        NULL, ident, PyLong_FromLong(run->number), run->source, PyLong_FromLongLong(place),
+        PyLong_FromLong(marks->head), PyLong_FromLong(marks->tail), PyLong_FromLong(marks->size),
+    };
+    PyObject *late = NULL;
+    if (parts[2] && parts[4])
+        late = PyObject_Vectorcall(given.late, parts + 1, 7 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
+    Py_XDECREF(parts[2]);
+    for (int i = 4; i < 8; i++)
+        Py_XDECREF(parts[i]);
+    return late;
+}
+
+/* The seconds of a turn since the first of its run. */
+static double wait_of(Awake *run, double moment, bool known) {
+    if (!known)
+        return 0.0;
+    if (!run->has_started) {
+        run->started = moment;
+        run->has_started = true;
+    } else if (run->has_ended && moment - run->ended > run->gap) {
+        run->gap = moment - run->ended;
+        run->gap_turn = run->number;
+    }
+    if (!run->has_ended || run->ended == 0.0 || moment > run->ended) {
+        run->ended = moment;
+        run->has_ended = true;
+    }
+    return moment - run->started;
+}
+
+/* Note a usual turn. False with an exception. */
+static bool note(Awake *run, const Tool *tool, PyObject *ident, const Row *row, const Marks *marks, int64_t place,
+                 const Moment *moment, bool is_new) {
+    if (is_new && !forget_tool(run->trails))
+        return false;
+    run->number++;
+    PyObject *late = late_of(run, ident, place, marks);
+    if (!late)
+        return false;
+    bool failed = PyDict_SetItem(run->newest, ident, late) < 0 || PyDict_SetItem(run->trails, tool->name, late) < 0 ||
+                  PyList_SetItem(run->ring, run->number % run->reach, Py_NewRef(late)) < 0;
+    Py_XSETREF(run->last, late);
+    int64_t sent = row->sent, output = row->output, usd = sent * run->rates[0] + output * run->rates[1];
+    double wait = wait_of(run, moment->time, moment->known);
+    put(&run->sent, &sent, sizeof sent);
+    put(&run->output, &output, sizeof output);
+    put(&run->usd, &usd, sizeof usd);
+    put(&run->waits, &wait, sizeof wait);
+    if (run->sent.failed || run->output.failed || run->usd.failed || run->waits.failed)
+        return PyErr_NoMemory() && false;
+    return !failed;
+}
+
+/* Take a turn of a tool: 1, or 0 where it is no usual one; -1 with an exception. */
+static int take_call(Awake *run, const Row *row, const Tool *tool, bool told, const Moment *moment, const Block *block) {
+    Marks marks;
+    int64_t hash;
+    Cursor line = {block->here, line_of(block).end};
+    PyObject *last = PyDict_GetItemWithError(run->trails, tool->name);
+    if ((!last && PyErr_Occurred()) || !marks_of(&row->result, &given.spare, &marks) ||
+        !ident_of(tool, row->args, &hash))
+        return -1;
+    PyObject *ident = PyLong_FromLongLong(hash), *before = ident ? back_of(run, ident) : NULL;
+    int taken = PyErr_Occurred() ? -1 : before ? differs(run, before, &line, tool, &marks) : 1;
+    if (taken > 0 && last && !is_apart(run, last, &marks, row->result.chars, told))
+        taken = is_unlike(run, last, &line);
+    Py_XINCREF(before);
+    if (taken > 0 && !note(run, tool, ident, row, &marks, block->place, moment, !last))
+        taken = -1;
+    if (taken > 0 && before)
+        taken = told_by(PyObject_CallMethod(run->doubts, "differs", "OOO", tool->name, run->last, before));
+    Py_XDECREF(before);
+    Py_XDECREF(ident);
+    return taken;
+}
+
+/* Take the turn of a line: 1, or 0 where it is for Python to tell what it is; -1 with an exception. */
+static int take_turn(Awake *run, const Row *row, const Block *block) {
+    Moment moment;
+    int same = is_told(row) ? same_text(run->model, &row->model, row->has_model) : 0;
+    if (same <= 0 || row->sent > run->most)
+        return same < 0 ? -1 : 0;
+    if (!moment_of(row, &moment.time, &moment.known))
+        return -1;
+    if (moment.time < run->since || moment.time >= run->until)
+        return 0;
+    Named named = names_of(row->args);
+    const Tool *tool = named.odd || named.paths ? NULL : tool_of(&row->name);
+    if (!tool || tool->kind & given.shell)
+        return PyErr_Occurred() ? -1 : 0;
+    return take_call(run, row, tool, tool->kind || !named.asked, &moment, block);
+}
+
+/* Write down how the run stands. False with an exception. */
+static bool end(Awake *run) {
+    PyObject *number = PyLong_FromLong(run->number), *gap = Py_BuildValue("(dl)", run->gap, run->gap_turn);
+    PyObject *started = run->has_started ? PyFloat_FromDouble(run->started) : Py_NewRef(Py_None);
+    PyObject *ended = run->has_ended ? PyFloat_FromDouble(run->ended) : Py_NewRef(Py_None);
+    if (!number || !gap || !started || !ended) {
+        Py_XDECREF(number);
+        Py_XDECREF(gap);
+        Py_XDECREF(started);
+        Py_XDECREF(ended);
+        return false;
+    }
+    set_field(run->look, at.number, number);
+    set_field(run->look, at.gap, gap);
+    set_field(run->look, at.started, started);
+    set_field(run->look, at.ended, ended);
+    if (run->last)
+        set_field(run->look, at.last, Py_NewRef(run->last));
+    return true;
+}
+
+/* Take the turns of one run in a row, but for the last one, which the next line may be part of. False with an
+   exception. */
+static bool take_all(const Layout *layout, Awake *run, Block *block, int64_t *highest) {
+    Row rows[2] = {{.plain = (uint32_t)given.plain}, {.plain = (uint32_t)given.plain}};
+    Cursor c = line_of(block);
+    int now = 0;
+    if (!read_row(layout, c, &rows[now]) || rows[now].number <= *highest)
+        return true;
+    while (run->number < run->end && PyDict_GET_SIZE(run->newest) <= run->most_known && c.end < block->end) {
+        Block next = *block;
+        step(&next, c.end);
+        c = line_of(&next);
+        Row *row = &rows[now], *behind = &rows[!now];
+        if (!read_row(layout, c, behind) || behind->number <= row->number || behind->run.size != row->run.size ||
+            memcmp(behind->run.from, row->run.from, (size_t)row->run.size))
+            return true;
+        int taken = take_turn(run, row, block);
+        if (taken <= 0)
+            return !taken;
+        *highest = row->number;
+        *block = next;
+        now = !now;
+    }
+    return true;
+}
+
+const char more_doc[] =
+    "more(look, source, doubts, rate_in, rate_out, most_known, highest, block, at, line, place)"
+    " -> (at, line, place, highest, sent, output, usd, waits)\n\n"
+    "Take the usual turns of one run from byte `at` of a block on, and behind number `highest`; their columns.";
+
+PyObject *more(PyObject *self, PyObject *const *args, Py_ssize_t count) {
+    Block block;
+    Awake run;
+    if (count != 11) {
+        PyErr_SetString(PyExc_TypeError, "more");
+        return NULL;
+    }
+    if (!read_block(&block, args + 7) || !begin(&run, args[0], args[1], args[2]))
+        return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_ValueError, "more");
+    int64_t highest = PyLong_AsLongLong(args[6]);
+    run.rates[0] = PyLong_AsLongLong(args[3]);
+    run.rates[1] = PyLong_AsLongLong(args[4]);
+    run.most_known = PyLong_AsSsize_t(args[5]);
+    bool fine = !PyErr_Occurred() && take_all(&((Native *)self)->layout, &run, &block, &highest);
+    fine = fine && end(&run);
+    PyObject *found = NULL;
+    if (fine)
+        found = Py_BuildValue("nlLLy#y#y#y#", block.here - block.from, block.line, (long long)block.place,
+                              (long long)highest, (char *)run.sent.data, run.sent.size, (char *)run.output.data,
+                              run.output.size, (char *)run.usd.data, run.usd.size, (char *)run.waits.data,
+                              run.waits.size);
+    PyMem_Free(run.sent.data);
+    PyMem_Free(run.output.data);
+    PyMem_Free(run.usd.data);
+    PyMem_Free(run.waits.data);
+    Py_XDECREF(run.last);
+    return found;
+}

@@ -1,0 +1,108 @@
+/* loopscan._compiled: the loops that run once a line, for machines on which they could be compiled. */
+
+#include "names.h"
+
+Given given;
+
+extern PyType_Spec native_spec;
+bool setup_quiet(PyObject *quiet);
+bool setup_awake(PyObject *look, PyObject *late);
+
+static bool read_words(PyObject *given_words, Words *words) {
+    PyObject *list = PySequence_List(given_words);
+    if (!list)
+        return false;
+    *words = (Words){0};
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); i++) {
+        Py_ssize_t size;
+        const char *word = PyUnicode_AsUTF8AndSize(PyList_GET_ITEM(list, i), &size);
+        if (!word || size > 23 || words->count == WORDS_MOST) {
+            if (word)
+                PyErr_SetString(PyExc_ValueError, "a word too many");
+            Py_DECREF(list);
+            return false;
+        }
+        memcpy(words->word[words->count], word, (size_t)size);
+        words->size[words->count++] = (uint8_t)size;
+        words->sizes |= 1u << size;
+    }
+    Py_DECREF(list);
+    return true;
+}
+
+/* Whether hashes are what Python makes of the same: idents of both parts must meet. */
+static bool hashes_are_pythons(void) {
+    PyObject *pair = Py_BuildValue("(sy)", "search", "{\"q\":1}"), *text = PyUnicode_FromString("{\"q\":1}");
+    bool same = pair && text && hash_of("{\"q\":1}", 7) == PyObject_Hash(text) &&
+                hash_of_two(hash_of("search", 6), hash_of("{\"q\":1}", 7)) == PyObject_Hash(pair);
+    Py_XDECREF(pair);
+    Py_XDECREF(text);
+    return same;
+}
+
+PyDoc_STRVAR(setup_doc, "setup(quiet, look, late, kind, seconds, ident, paths, asked, limits): what is shared with Python.");
+
+static PyObject *setup(PyObject *Py_UNUSED(self), PyObject *args) {
+    PyObject *quiet, *look, *late, *kind, *seconds, *ident, *paths, *asked;
+    if (!PyArg_ParseTuple(args, "OOOOOOOO(llllll)", &quiet, &look, &late, &kind, &seconds, &ident, &paths, &asked, &given.shell,
+                          &given.gap, &given.tools, &given.part, &given.listed, &given.plain))
+        return NULL;
+    if (!read_words(paths, &given.paths) || !read_words(asked, &given.asked) || !setup_quiet(quiet) ||
+        !setup_awake(look, late))
+        return NULL;
+    Py_XSETREF(given.late, Py_NewRef(late));
+    Py_XSETREF(given.kind, Py_NewRef(kind));
+    Py_XSETREF(given.seconds, Py_NewRef(seconds));
+    Py_XSETREF(given.ident, Py_NewRef(ident));
+    Py_RETURN_NONE;
+}
+
+/* Lines are counted for every block: in a loop that compilers make wide, unlike that of bytes.count. */
+static PyObject *lines_in(PyObject *Py_UNUSED(self), PyObject *block) {
+    if (!PyBytes_Check(block)) {
+        PyErr_SetString(PyExc_TypeError, "a block is bytes");
+        return NULL;
+    }
+    const char *data = PyBytes_AS_STRING(block);
+    Py_ssize_t size = PyBytes_GET_SIZE(block), lines = 0;
+    for (Py_ssize_t from = 0; from < size; from += 4096) {
+        Py_ssize_t to = size - from < 4096 ? size : from + 4096;
+        uint8_t sums[16] = {0};
+        Py_ssize_t i = from;
+        for (int round = 0; round < 255 && i + 16 <= to; round++, i += 16)
+            for (int lane = 0; lane < 16; lane++)
+                sums[lane] = (uint8_t)(sums[lane] + (data[i + lane] == '\n'));
+        for (int lane = 0; lane < 16; lane++)
+            lines += sums[lane];
+        for (; i < to; i++)
+            lines += data[i] == '\n';
+    }
+    return PyLong_FromSsize_t(lines);
+}
+
+static PyMethodDef functions[] = {
+    {"lines_in", lines_in, METH_O, "lines_in(block) -> how many ends of lines there are."},
+    {"setup", setup, METH_VARARGS, setup_doc},
+    {NULL, NULL, 0, NULL},
+};
+
+static struct PyModuleDef module = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "loopscan._compiled",
+    .m_doc = "The loops that run once a line.",
+    .m_size = -1,
+    .m_methods = functions,
+};
+
+PyMODINIT_FUNC PyInit__compiled(void) {
+    if (!hashes_are_pythons()) {
+        if (!PyErr_Occurred())
+            PyErr_SetString(PyExc_ImportError, "this Python makes other hashes");
+        return NULL;
+    }
+    PyObject *made = PyModule_Create(&module), *native = made ? PyType_FromSpec(&native_spec) : NULL;
+    if (!native || PyModule_AddObjectRef(made, "Native", native) < 0)
+        Py_CLEAR(made);
+    Py_XDECREF(native);
+    return made;
+}

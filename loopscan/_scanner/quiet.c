@@ -1,0 +1,223 @@
+/* The usual turns of quiet runs, straight from the lines of a native log: what loopscan.quiets does in Python. */
+
+#include "work.h"
+
+enum { RECORD = 37, SLOTS = 127 };
+
+/* Where the fields of loopscan.quiet.Quiet stand. */
+static struct {
+    Py_ssize_t run, source, model, most, since, until, reach, log, line, highest, turns, slots, trails;
+} at;
+
+/* What one call of `take` is about. */
+typedef struct {
+    PyObject *states, *source, *log, *prices, *begin, *start;
+} Work;
+
+static bool set_places(PyObject *quiet) {
+    const struct {
+        const char *name;
+        Py_ssize_t *place;
+    } fields[] = {
+        {"run", &at.run}, {"source", &at.source}, {"model", &at.model}, {"most", &at.most}, {"since", &at.since},
+        {"until", &at.until}, {"reach", &at.reach}, {"log", &at.log}, {"line", &at.line}, {"highest", &at.highest},
+        {"turns", &at.turns}, {"slots", &at.slots}, {"trails", &at.trails},
+    };
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        if ((*fields[i].place = field_place(quiet, fields[i].name)) < 0)
+            return false;
+    return true;
+}
+
+bool setup_quiet(PyObject *quiet) {
+    return set_places(quiet);
+}
+
+static double number_in(PyObject *object, Py_ssize_t place) {
+    PyObject *value = *field_at(object, place);
+    return PyFloat_Check(value) ? PyFloat_AS_DOUBLE(value) : PyLong_AsDouble(value);
+}
+
+/* A new reference to the state of the run of a line, which may begin with it: NULL where there is none, or with an
+   exception. */
+static PyObject *state_of(const Work *work, const Row *row, double moment, bool timed, long line) {
+    PyObject *run = PyUnicode_DecodeUTF8((const char *)row->run.from, row->run.size, "strict");
+    if (!run)
+        return NULL;
+    PyObject *state = PyDict_GetItemWithError(work->states, run);
+    if (state) {
+        Py_DECREF(run);
+        return Py_NewRef(state);
+    }
+    if (!PyErr_Occurred()) {
+        const char *model = row->has_model ? (const char *)row->model.from : NULL;
+        PyObject *time = timed ? PyFloat_FromDouble(moment) : Py_NewRef(Py_None);
+        if (time)
+            state = PyObject_CallFunction(work->begin, "Os#Nl", run, model, row->model.size, time, line);
+    }
+    Py_DECREF(run);
+    if (state == Py_None)
+        Py_CLEAR(state);
+    return state;
+}
+
+/* Whether the price of a run holds at a moment, too. -1 with an exception. */
+static int is_priced(const Work *work, PyObject *state, double moment) {
+    if (moment >= number_in(state, at.since) && moment < number_in(state, at.until))
+        return true;
+    PyObject *answer = PyObject_CallMethod(state, "priced_at", "dO", moment, work->prices);
+    int priced = answer ? PyObject_IsTrue(answer) : -1;
+    Py_XDECREF(answer);
+    return priced;
+}
+
+/* Whether one of the turns from a byte on has an ident. */
+static bool came_back(PyObject *turns, int64_t ident, Py_ssize_t from) {
+    const char *data = PyByteArray_AS_STRING(turns);
+    for (Py_ssize_t i = from > 0 ? from : 0; i < PyByteArray_GET_SIZE(turns); i += RECORD)
+        if (!memcmp(data + i, &ident, sizeof ident))
+            return true;
+    return false;
+}
+
+typedef struct {
+    int64_t ident, place;
+    double time;
+    uint32_t sent, output;
+    uint16_t last;
+    Marks marks;
+} Record;
+
+/* Add a turn: loopscan.quiet.TURN. */
+static bool add_turn(PyObject *turns, const Record *record) {
+    Py_ssize_t size = PyByteArray_GET_SIZE(turns);
+    if (PyByteArray_Resize(turns, size + RECORD) < 0)
+        return false;
+    char *to = PyByteArray_AS_STRING(turns) + size;
+    memcpy(to, &record->ident, 8);
+    memcpy(to + 8, &record->place, 8);
+    memcpy(to + 16, &record->time, 8);
+    memcpy(to + 24, &record->sent, 4);
+    memcpy(to + 28, &record->output, 4);
+    memcpy(to + 32, &record->last, 2);
+    to[34] = (char)record->marks.head;
+    to[35] = (char)record->marks.tail;
+    to[36] = (char)record->marks.size;
+    return true;
+}
+
+/* Note a turn in the tables of its run. */
+static bool note(PyObject *state, const Tool *tool, long number, uint16_t *slot, int64_t highest, long line,
+                 PyObject *log) {
+    PyObject *turn = PyLong_FromLong(number), *high = PyLong_FromLongLong(highest), *row = PyLong_FromLong(line);
+    if (!turn || !high || !row || PyDict_SetItem(*field_at(state, at.trails), tool->name, turn) < 0) {
+        Py_XDECREF(turn);
+        Py_XDECREF(high);
+        Py_XDECREF(row);
+        return false;
+    }
+    Py_DECREF(turn);
+    *slot = (uint16_t)number;
+    set_field(state, at.highest, high);
+    set_field(state, at.line, row);
+    set_field(state, at.log, Py_NewRef(log));
+    return true;
+}
+
+/* The last turn of a tool in a run, 0 = none; -1 with an exception. */
+static long last_of(PyObject *state, const Tool *tool) {
+    PyObject *last = PyDict_GetItemWithError(*field_at(state, at.trails), tool->name);
+    return last ? PyLong_AsLong(last) : PyErr_Occurred() ? -1 : 0;
+}
+
+/* Whether a result may be alike to that of the last call of its tool. */
+static bool may_be_alike(PyObject *turns, long last, const Marks *marks, Py_ssize_t chars, bool told) {
+    const uint8_t *held = (const uint8_t *)PyByteArray_AS_STRING(turns) + last * RECORD - 3;
+    return held[0] == marks->head || held[1] == marks->tail || (held[2] == marks->size && chars < given.listed) || !told;
+}
+
+/* Take a turn of a quiet run: 1, or 0 where it is for Python to tell what it is; -1 with an exception. */
+static int take_turn(const Work *work, PyObject *state, const Row *row, const Block *block, double moment, bool timed) {
+    int same = same_text(*field_at(state, at.model), &row->model, row->has_model);
+    if (same <= 0 || row->number <= number_in(state, at.highest) || row->sent > number_in(state, at.most) ||
+        *field_at(state, at.source) != work->source)
+        return PyErr_Occurred() ? -1 : 0;
+    Named named = names_of(row->args);
+    if (named.odd || named.paths)
+        return 0;
+    int priced = is_priced(work, state, moment);
+    const Tool *tool = priced > 0 ? tool_of(&row->name) : NULL;
+    Record record = {.place = block->place, .time = timed ? moment : Py_NAN, .sent = row->sent, .output = row->output};
+    if (!tool || !ident_of(tool, row->args, &record.ident))
+        return PyErr_Occurred() ? -1 : 0;
+    PyObject *turns = *field_at(state, at.turns);
+    Py_ssize_t end = PyByteArray_GET_SIZE(turns);
+    if (tool->kind & given.shell || end == given.part * RECORD)
+        return 0;
+    long number = (long)(end / RECORD) + 1, reach = (long)number_in(state, at.reach), last = last_of(state, tool);
+    Py_buffer slots;
+    if (last < 0 || !marks_of(&row->result, &given.spare, &record.marks) ||
+        PyObject_GetBuffer(*field_at(state, at.slots), &slots, PyBUF_WRITABLE) < 0)
+        return -1;
+    uint16_t *slot = (uint16_t *)slots.buf + (record.ident & SLOTS);
+    int taken = 0;
+    bool back = *slot && *slot > number - reach && came_back(turns, record.ident, end - (reach - 1) * RECORD);
+    bool room = last || PyDict_GET_SIZE(*field_at(state, at.trails)) < given.tools;
+    bool near = last && number - last <= given.gap;
+    if (!back && room &&
+        !(near && may_be_alike(turns, last, &record.marks, row->result.chars, tool->kind || !named.asked))) {
+        record.last = (uint16_t)last;
+        taken = add_turn(turns, &record) && note(state, tool, number, slot, row->number, block->line, work->log) ? 1 : -1;
+    }
+    PyBuffer_Release(&slots);
+    return taken;
+}
+
+/* Take the turn of a line: as `take_turn`. `state`: that of the line before; from then on that of this one. */
+static int take_row(const Work *work, const Row *row, PyObject **state, const Block *block) {
+    double moment;
+    bool timed;
+    if (!is_told(row))
+        return 0;
+    if (!moment_of(row, &moment, &timed))
+        return -1;
+    int same = *state ? same_text(*field_at(*state, at.run), &row->run, true) : 0;
+    if (same == 0)
+        Py_XSETREF(*state, state_of(work, row, moment, timed, block->line));
+    if (same < 0 || !*state)
+        return PyErr_Occurred() ? -1 : 0;
+    int taken = take_turn(work, *state, row, block, moment, timed);
+    if (taken > 0 && PyByteArray_GET_SIZE(*field_at(*state, at.turns)) == 2 * RECORD) {
+        PyObject *done = PyObject_CallFunction(work->start, "Ol", *state, block->line);
+        taken = done ? 1 : -1;
+        Py_XDECREF(done);
+    }
+    return taken;
+}
+
+const char take_doc[] =
+    "take(states, source, log, prices, begin, start, block, at, line, place) -> (at, line, place)\n\n"
+    "Take the usual turns of quiet runs from byte `at` of a block on; where the first line is that is none.";
+
+PyObject *take(PyObject *self, PyObject *const *args, Py_ssize_t count) {
+    Block block;
+    if (count != 10 || !PyDict_Check(args[0])) {
+        PyErr_SetString(PyExc_TypeError, "take");
+        return NULL;
+    }
+    if (!read_block(&block, args + 6))
+        return NULL;
+    Work work = {args[0], args[1], args[2], args[3], args[4], args[5]};
+    PyObject *state = NULL;
+    Row row = {.plain = (uint32_t)given.plain};
+    int taken = 1;
+    while (block.here < block.end) {
+        Cursor c = line_of(&block);
+        taken = read_row(&((Native *)self)->layout, c, &row) ? take_row(&work, &row, &state, &block) : is_blank(c);
+        if (taken <= 0)
+            break;
+        step(&block, c.end);
+    }
+    Py_XDECREF(state);
+    return taken < 0 ? NULL : Py_BuildValue("nlL", block.here - block.from, block.line, (long long)block.place);
+}

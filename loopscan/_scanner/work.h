@@ -1,0 +1,92 @@
+/* What the loops over native lines share. */
+
+#ifndef LOOPSCAN_WORK_H
+#define LOOPSCAN_WORK_H
+
+#include "names.h"
+#include "row.h"
+#include "times.h"
+
+typedef struct {
+    PyObject_HEAD
+    Layout layout;
+} Native;
+
+/* Where a loop stands in a block of lines. `origin`: where that place was when the loop began. */
+typedef struct {
+    Place from, here, end;
+    long line;
+    int64_t place;
+} Block;
+
+extern const char take_doc[], more_doc[];
+PyObject *take(PyObject *self, PyObject *const *args, Py_ssize_t count);
+PyObject *more(PyObject *self, PyObject *const *args, Py_ssize_t count);
+
+/* A block of bytes, and byte, line and place of the next of its lines. False with an exception. */
+static inline bool read_block(Block *block, PyObject *const *args) {
+    if (!PyBytes_Check(args[0])) {
+        PyErr_SetString(PyExc_TypeError, "a block is bytes");
+        return false;
+    }
+    Py_ssize_t at = PyLong_AsSsize_t(args[1]), size = PyBytes_GET_SIZE(args[0]);
+    block->from = (Place)PyBytes_AS_STRING(args[0]);
+    block->end = block->from + size;
+    block->line = PyLong_AsLong(args[2]);
+    block->place = PyLong_AsLongLong(args[3]);
+    if (!PyErr_Occurred() && (at < 0 || at > size))
+        PyErr_SetString(PyExc_ValueError, "no byte of the block");
+    block->here = block->from + at;
+    return !PyErr_Occurred();
+}
+
+/* The next line, its end of line included. */
+static inline Cursor line_of(const Block *block) {
+    Place end = memchr(block->here, '\n', (size_t)(block->end - block->here));
+    return (Cursor){block->here, end ? end + 1 : block->end};
+}
+
+static inline void step(Block *block, Place next) {
+    block->place += next - block->here;
+    block->here = next;
+    block->line++;
+}
+
+static inline bool is_blank(Cursor c) {
+    while (c.at < c.end && (*c.at == ' ' || (*c.at >= '\t' && *c.at <= '\r')))
+        c.at++;
+    return c.at == c.end;
+}
+
+/* Whether a text that is given (or none) is that of a line (or none). -1 with an exception. */
+static inline int same_text(PyObject *known, const Text *text, bool has) {
+    Py_ssize_t size;
+    if (known == Py_None)
+        return !has;
+    const char *data = PyUnicode_AsUTF8AndSize(known, &size);
+    if (!data)
+        return -1;
+    return has && !text->escaped && is_text(text, data, size);
+}
+
+/* The moment of a line, 0 where it has none; `known`: whether it has. False with an exception. */
+static inline bool moment_of(const Row *row, double *moment, bool *known) {
+    *moment = 0.0;
+    *known = row->has_ts;
+    if (!row->has_ts || (!row->ts.escaped && time_of(&row->ts, moment)))
+        return true;
+    PyObject *text = object_of(&row->ts, &given.spare), *time = text ? PyObject_CallOneArg(given.seconds, text) : NULL;
+    Py_XDECREF(text);
+    *known = time && time != Py_None;
+    if (*known)
+        *moment = PyFloat_AsDouble(time);
+    Py_XDECREF(time);
+    return !PyErr_Occurred();
+}
+
+/* Whether the turn of a line is told in the usual way, and so are its names. */
+static inline bool is_told(const Row *row) {
+    return !row->error && row->worded && !row->run.escaped && !row->name.escaped && !row->model.escaped;
+}
+
+#endif
