@@ -30,7 +30,7 @@ class Cold(msgspec.Struct, gc=False):
     after_compaction: int = 0
 
 
-class _Prompt(msgspec.Struct, gc=False):
+class Prompt(msgspec.Struct, gc=False):
     tokens: int
     time: float | None
     cached: bool
@@ -39,7 +39,7 @@ class _Prompt(msgspec.Struct, gc=False):
 class Warmth(msgspec.Struct, gc=False):
     """The last prompt of each model, as its cache should hold it."""
 
-    _last: dict[str | None, _Prompt] = {}
+    _last: dict[str | None, Prompt] = {}
 
     def goes_on(self, turn: Turn, prompt: int, read: int) -> bool:
         """Take a send that read half of what it could, after one that was cached; False = it is another, not taken."""
@@ -58,7 +58,7 @@ class Warmth(msgspec.Struct, gc=False):
         prompt = fresh + read + write + hour
         last = self._last.get(turn.model)
         if last is None:
-            self._last[turn.model] = _Prompt(prompt, turn.time, prompt > fresh)
+            self._last[turn.model] = Prompt(prompt, turn.time, prompt > fresh)
             return
         could = prompt if prompt < last.tokens else last.tokens
         if last.cached and could >= LEAST and 2 * read < could:

@@ -26,6 +26,7 @@ from loopscan.run import USUAL
 from loopscan.series import PART
 from loopscan.spelling import PATHS, one_spelling
 from loopscan.terms import PLAIN
+from loopscan.usual import usual as compiled_loop
 
 if TYPE_CHECKING:
     from loopscan.model import Turn
@@ -39,9 +40,10 @@ _SHELL: Final = tools.SHELL
 def take(run: Run, turns: list[Turn], prices: PriceBook) -> None:
     """Take the next turns of a run."""
     at, count = 0, len(turns)
+    usual = compiled_loop() or _usual
     while at < count:
         if run.quick:
-            start, at = at, _usual(run, turns, at)
+            start, at = at, usual(run, turns, at)
             if at > start and not run.turns % PART:
                 run.ledger.pack()
                 continue

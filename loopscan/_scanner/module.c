@@ -7,8 +7,10 @@ Given given;
 extern PyType_Spec native_spec;
 bool setup_quiet(PyObject *quiet);
 bool setup_awake(PyObject *look, PyObject *late);
+PyObject *share(PyObject *self, PyObject *args);
+PyObject *take_usual(PyObject *self, PyObject *const *args, Py_ssize_t count);
 
-static bool read_words(PyObject *given_words, Words *words) {
+bool read_words(PyObject *given_words, Words *words) {
     PyObject *list = PySequence_List(given_words);
     if (!list)
         return false;
@@ -80,9 +82,14 @@ static PyObject *lines_in(PyObject *Py_UNUSED(self), PyObject *block) {
     return PyLong_FromSsize_t(lines);
 }
 
+PyDoc_STRVAR(share_doc, "share(types, things, pairs, limits): what the loops over turns have of Python.");
+PyDoc_STRVAR(take_usual_doc, "take_usual(run, turns, at) -> the number of the first turn that is not usual.");
+
 static PyMethodDef functions[] = {
     {"lines_in", lines_in, METH_O, "lines_in(block) -> how many ends of lines there are."},
     {"setup", setup, METH_VARARGS, setup_doc},
+    {"share", share, METH_VARARGS, share_doc},
+    {"take_usual", (PyCFunction)(void (*)(void))take_usual, METH_FASTCALL, take_usual_doc},
     {NULL, NULL, 0, NULL},
 };
 

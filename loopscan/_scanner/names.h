@@ -33,6 +33,8 @@ typedef struct {
 
 extern Given given;
 
+bool read_words(PyObject *given_words, Words *words);
+
 static inline bool has_word(const Words *words, const Text *key) {
     if (key->size > 23 || !(words->sizes >> key->size & 1))
         return false;

@@ -9,7 +9,7 @@ from loopscan.rules import tools
 from loopscan.rules.base import Rule, Run
 
 COPIES: Final = 4
-_SAYS: Final = ("echo", "printf", "true", ":", "#", " ", "sleep")
+SAYS: Final = ("echo", "printf", "true", ":", "#", " ", "sleep")
 
 
 class Idle(Rule):
@@ -29,7 +29,7 @@ class Idle(Rule):
 
     def shell(self, line: str, action: Action, run: Run) -> None:
         """A shell was used."""
-        if not line.startswith(_SAYS) or not tools.says_only(line):
+        if not line.startswith(SAYS) or not tools.says_only(line):
             self._last = 0
             return
         if run.turn - self._last > 2:

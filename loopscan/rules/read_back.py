@@ -10,7 +10,7 @@ from loopscan.model import JSON
 from loopscan.rules.base import Rule, Run
 
 ROUNDS: Final = 4
-_LONG: Final = 400
+LONG: Final = 400
 
 
 class ReadBack(Rule):
@@ -61,4 +61,4 @@ class ReadBack(Rule):
 def _digest(args: dict[str, JSON]) -> int:
     """Hash of what was written, without digits; long contents are no guesses."""
     size = sum(len(v) for v in args.values() if isinstance(v, str))
-    return hash(canonical(args).translate(None, b"0123456789")) if size < _LONG else 0
+    return hash(canonical(args).translate(None, b"0123456789")) if size < LONG else 0

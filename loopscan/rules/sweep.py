@@ -20,7 +20,7 @@ _RANGES: Final = (
     ("start", "end", False),
     ("startLine", "endLine", False),
 )
-_KEYS: Final = frozenset(["view_range", *(low for low, _, _ in _RANGES)])
+KEYS: Final = frozenset(["view_range", *(low for low, _, _ in _RANGES)])
 
 
 class Sweep(Rule):
@@ -50,7 +50,7 @@ class Sweep(Rule):
 
     def reading(self, path: str, args: dict[str, JSON], action: Action, run: Run) -> None:
         """A file was read."""
-        lines = None if _KEYS.isdisjoint(args) else span(args)
+        lines = None if KEYS.isdisjoint(args) else span(args)
         if lines is None:
             return
         seen = self._files.pop(path, None)

@@ -33,7 +33,7 @@ _SEND: Final = frozenset("send post reply notify tweet publish forward".split())
 _SEND_ALONE: Final = frozenset("message email mail sms comment".split())
 _HOUSE: Final = frozenset("compact compaction compress compression condense condenser condensation".split())
 _SHELL: Final = frozenset("bash shell exec terminal cmd powershell sh zsh".split())
-_COMMANDS: Final = ("command", "cmd", "script", "code", "input")
+COMMANDS: Final = ("command", "cmd", "script", "code", "input")
 
 _WORDS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _QUOTED: Final = re.compile(r"'[^'\n]*'|\"[^\"\n$`]*\"")
@@ -107,7 +107,7 @@ def command(args: JSON) -> str | None:
     if isinstance(args, str):
         return args
     if isinstance(args, dict):
-        for name in _COMMANDS:
+        for name in COMMANDS:
             value = args.get(name)
             if isinstance(value, str):
                 return value
@@ -116,7 +116,7 @@ def command(args: JSON) -> str | None:
     return None
 
 
-_TWO_WORDS: Final = frozenset("git npm npx yarn pnpm bun cargo go docker kubectl pip apt gh make mvn ./mvnw".split())
+TWO_WORDS: Final = frozenset("git npm npx yarn pnpm bun cargo go docker kubectl pip apt gh make mvn ./mvnw".split())
 
 
 def label(name: str, line: str) -> str:
@@ -129,7 +129,7 @@ def label(name: str, line: str) -> str:
         words = head.split(None, 4)
     while words and ("=" in words[0] or words[0] == "sudo"):
         words = words[1:]
-    return " ".join([name, *words[: 2 if words and words[0] in _TWO_WORDS else 1]])
+    return " ".join([name, *words[: 2 if words and words[0] in TWO_WORDS else 1]])
 
 
 def is_of(call: Call, tool: str | None) -> bool:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final
+
+import msgspec
 
 from loopscan.key import Action
 from loopscan.model import JSON
@@ -15,21 +16,20 @@ TIMES: Final = 3
 BACK: Final = 2
 FILES: Final = 6
 
-_OLD: Final = frozenset(("old_string", "old_str", "old", "search", "find", "old_text", "oldText"))
-_NEW: Final = frozenset(("new_string", "new_str", "new", "replace", "replacement", "new_text", "newText"))
-_BACK: Final = frozenset(("revert", "undo", "rollback"))
-_WHOLE: Final = frozenset(("content", "file_text", "contents", "new_content"))
+OLD: Final = frozenset(("old_string", "old_str", "old", "search", "find", "old_text", "oldText"))
+NEW: Final = frozenset(("new_string", "new_str", "new", "replace", "replacement", "new_text", "newText"))
+BACK_WORDS: Final = frozenset(("revert", "undo", "rollback"))
+WHOLE: Final = frozenset(("content", "file_text", "contents", "new_content"))
 
 
-@dataclass(slots=True)
-class _File:
+class File(msgspec.Struct, gc=False):
     """Edits of one file: its last whole content; turns of edits without a change, and of edits marked as taken back;
     for each pair of states the turns at which it was crossed, and the state it was left in."""
 
     whole: int | None = None
-    same: list[int] = field(default_factory=list)
-    back: list[int] = field(default_factory=list)
-    crossed: dict[frozenset[int], tuple[list[int], int]] = field(default_factory=dict)
+    same: list[int] = []
+    back: list[int] = []
+    crossed: dict[frozenset[int], tuple[list[int], int]] = {}
 
 
 class Undo(Rule):
@@ -45,17 +45,17 @@ class Undo(Rule):
 
     def __init__(self) -> None:
         super().__init__()
-        self._files: dict[str, _File] = {}
+        self._files: dict[str, File] = {}
 
     def writing(self, path: str, args: dict[str, JSON], action: Action, run: Run) -> None:
         """A file was written."""
         if action.error:
             return
-        file = self._files.pop(path, None) or _File()
+        file = self._files.pop(path, None) or File()
         self._files[path] = file
         if len(self._files) > FILES:
             del self._files[next(iter(self._files))]
-        if not _BACK.isdisjoint(args) and any(args.get(k) is True for k in _BACK):
+        if not BACK_WORDS.isdisjoint(args) and any(args.get(k) is True for k in BACK_WORDS):
             self._tell((path, "back"), file.back, BACK, action, run)
             return
         pair = _states(args, file)
@@ -92,16 +92,16 @@ class Undo(Rule):
             )  # fmt: skip
 
 
-def _states(args: dict[str, JSON], file: _File) -> tuple[int, int] | None:
+def _states(args: dict[str, JSON], file: File) -> tuple[int, int] | None:
     """Hash of a place before and after an edit; None if the call is no edit that shows both."""
     old = new = whole = None
     for name, value in args.items():
         if type(value) is str:
-            if name in _OLD:
+            if name in OLD:
                 old = value
-            elif name in _NEW:
+            elif name in NEW:
                 new = value
-            elif name in _WHOLE:
+            elif name in WHOLE:
                 whole = value
     if whole is not None:
         before, file.whole = file.whole, hash(whole)
