@@ -1,6 +1,9 @@
 from collections.abc import Callable, Collection
 from typing import Any
 
+from loopscan.ids import Ids
+from loopscan.model import Turn
+
 def setup(
     quiet: type,
     look: type,
@@ -50,3 +53,15 @@ class Native:
         place: int,
         /,
     ) -> tuple[int, int, int, int, bytes | None, bytes | None, bytes | None, bytes | None]: ...
+
+class Claude:
+    def __new__(
+        cls,
+        runs: dict[str, Any],
+        seen: Ids | None,
+        beside: Collection[str],
+        types: tuple[type, type, type, type, type, type, Callable[[bytes], Any], Any],
+        most: int,
+        /,
+    ) -> Claude: ...
+    def take(self, block: bytes, at: int, line: int, /) -> tuple[list[Turn], int, int]: ...

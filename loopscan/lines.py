@@ -12,6 +12,8 @@ from loopscan.stream import Ahead, Stream
 LINE_LIMIT: Final = 1 << 26
 """Bytes of the longest line that is read; APIs refuse requests half as large."""
 _BUFFER: Final = 1 << 20
+_BLOCK: Final = 1 << 18
+"""Bytes of a block, which stay in the cache of a processor while its lines are taken."""
 _TAIL: Final = 1 << 12
 
 
@@ -81,7 +83,7 @@ def blocks(
         yield number, place, ahead[:cut]
         number, place = number + lines_in(ahead[:cut]), place + cut
     parts = [ahead[cut:]]
-    feed, buffer = Feed(stream, len(parts[0]), patience), bytearray(_BUFFER)
+    feed, buffer = Feed(stream, len(parts[0]), patience), bytearray(_BLOCK)
     view = memoryview(buffer)
     while not feed.over:
         try:

@@ -13,6 +13,21 @@ typedef struct {
     Py_ssize_t from, size;
 } Member;
 
+/* A member of arguments as it stands in the line. `worded`: it is text, and this is it. */
+typedef struct {
+    Text key, text;
+    Cursor value;
+    bool worded;
+} Argument;
+
+/* Arguments that were read: those of an object one by one, and the canonical text of all. */
+typedef struct {
+    Argument each[MEMBERS];
+    int count; /* -1: they are no object */
+    Cursor whole;
+    Bytes form;
+} Arguments;
+
 static inline int order_of(const Text *a, const Text *b) {
     int order = memcmp(a->from, b->from, (size_t)(a->size < b->size ? a->size : b->size));
     return order ? order : a->size < b->size ? -1 : a->size > b->size;
@@ -118,7 +133,21 @@ static inline int sort_members(Bytes *out, Member *members, int count) {
 
 static int put_canonical(Bytes *out, Cursor *c, int depth);
 
-static inline int put_object(Bytes *out, Cursor *c, int depth) {
+/* The value of a member, which is noted. */
+static inline int put_argument(Bytes *out, Cursor *c, const Text *key, Argument *argument) {
+    argument->key = *key;
+    argument->value = *c;
+    argument->worded = next_is(c, '"');
+    if (!argument->worded)
+        return put_canonical(out, c, 1);
+    if (!scan_text(c, &argument->text))
+        return ODD;
+    put_quoted(out, &argument->text);
+    return FINE;
+}
+
+/* An object behind its brace. `arguments`: where its members are noted, if anywhere. */
+static inline int put_object(Bytes *out, Cursor *c, int depth, Arguments *arguments) {
     Member members[MEMBERS];
     int count = 0;
     put_byte(out, '{');
@@ -135,13 +164,17 @@ static inline int put_object(Bytes *out, Cursor *c, int depth) {
             member->from = out->size;
             put_quoted(out, &member->key);
             put_byte(out, ':');
-            if (!put_canonical(out, c, depth + 1) || (more = goes_on(c, '}')) < 0)
+            int fine = arguments ? put_argument(out, c, &member->key, &arguments->each[count])
+                                 : put_canonical(out, c, depth + 1);
+            if (!fine || (more = goes_on(c, '}')) < 0)
                 return ODD;
             member->size = out->size - member->from;
         }
         if (!sort_members(out, members, count))
             return ODD;
     }
+    if (arguments)
+        arguments->count = count;
     put_byte(out, '}');
     return FINE;
 }
@@ -177,7 +210,7 @@ static int put_canonical(Bytes *out, Cursor *c, int depth) {
         break;
     case '{':
         c->at++;
-        return put_object(out, c, depth) && !out->failed;
+        return put_object(out, c, depth, NULL) && !out->failed;
     case '[':
         c->at++;
         return put_array(out, c, depth) && !out->failed;
@@ -190,6 +223,16 @@ static int put_canonical(Bytes *out, Cursor *c, int depth) {
         return put_number(out, c) && !out->failed;
     }
     return !out->failed;
+}
+
+/* Arguments of any kind. */
+static inline int read_arguments(Cursor *c, Arguments *arguments) {
+    Bytes *form = &arguments->form;
+    form->size = 0;
+    form->failed = false;
+    arguments->count = -1;
+    arguments->whole = *c;
+    return next_is(c, '{') ? put_object(form, c, 0, arguments) && !form->failed : put_canonical(form, c, 0);
 }
 
 #endif

@@ -4,7 +4,7 @@
 
 Given given;
 
-extern PyType_Spec native_spec;
+extern PyType_Spec native_spec, claude_spec;
 bool setup_quiet(PyObject *quiet);
 bool setup_awake(PyObject *look, PyObject *late);
 PyObject *share(PyObject *self, PyObject *args);
@@ -101,15 +101,21 @@ static struct PyModuleDef module = {
     .m_methods = functions,
 };
 
+static bool add_type(PyObject *to, const char *name, PyType_Spec *spec) {
+    PyObject *type = PyType_FromSpec(spec);
+    bool added = type && PyModule_AddObjectRef(to, name, type) == 0;
+    Py_XDECREF(type);
+    return added;
+}
+
 PyMODINIT_FUNC PyInit__compiled(void) {
     if (!hashes_are_pythons()) {
         if (!PyErr_Occurred())
             PyErr_SetString(PyExc_ImportError, "this Python makes other hashes");
         return NULL;
     }
-    PyObject *made = PyModule_Create(&module), *native = made ? PyType_FromSpec(&native_spec) : NULL;
-    if (!native || PyModule_AddObjectRef(made, "Native", native) < 0)
+    PyObject *made = PyModule_Create(&module);
+    if (made && !(add_type(made, "Native", &native_spec) && add_type(made, "Claude", &claude_spec)))
         Py_CLEAR(made);
-    Py_XDECREF(native);
     return made;
 }

@@ -90,10 +90,30 @@ static inline void put_text(Bytes *bytes, Place at, Place end) {
     }
 }
 
+/* An ASCII string of short escapes as Python has it. */
+static inline PyObject *ascii_of(const Text *text) {
+    PyObject *object = PyUnicode_New(text->chars, 127);
+    if (!object)
+        return NULL;
+    Place at = text->from, end = at + text->size;
+    for (uint8_t *to = PyUnicode_1BYTE_DATA(object);; at += 2) {
+        Place slash = memchr(at, '\\', (size_t)(end - at));
+        Py_ssize_t plain = (slash ? slash : end) - at;
+        memcpy(to, at, (size_t)plain);
+        if (!slash)
+            return object;
+        to += plain;
+        *to++ = (uint8_t)escaped_point(slash);
+        at = slash;
+    }
+}
+
 /* The string as Python has it; NULL with an exception. */
 static inline PyObject *object_of(const Text *text, Bytes *spare) {
     if (!text->escaped)
         return PyUnicode_DecodeUTF8((const char *)text->from, text->size, "strict");
+    if (!text->wide && !text->foreign && text->chars)
+        return ascii_of(text);
     spare->size = 0;
     put_text(spare, text->from, text->from + text->size);
     return spare->failed ? PyErr_NoMemory() : PyUnicode_DecodeUTF8((const char *)spare->data, spare->size, "strict");

@@ -52,12 +52,6 @@ static inline void step(Block *block, Place next) {
     block->line++;
 }
 
-static inline bool is_blank(Cursor c) {
-    while (c.at < c.end && (*c.at == ' ' || (*c.at >= '\t' && *c.at <= '\r')))
-        c.at++;
-    return c.at == c.end;
-}
-
 /* Whether a text that is given (or none) is that of a line (or none). -1 with an exception. */
 static inline int same_text(PyObject *known, const Text *text, bool has) {
     Py_ssize_t size;

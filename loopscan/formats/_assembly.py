@@ -27,7 +27,7 @@ class Held:
     def __init__(self) -> None:
         self.begun = False
         """Whether a turn was given out."""
-        self.turns: deque[Turn] = deque()
+        self.turns: list[Turn] = []
         self.waiting: dict[str, Call] = {}
 
     def open(self, turn: Turn) -> list[Event]:
@@ -51,7 +51,7 @@ class Held:
                     ):
                         break
                 else:
-                    ready.append(self._release() if waiting else turns.popleft())
+                    ready.append(self._release() if waiting else turns.pop(0))
                     continue
                 break
             ready.append(self._release())
@@ -78,7 +78,7 @@ class Held:
 
     def _release(self) -> Turn:
         self.begun = True
-        turn = self.turns.popleft()
+        turn = self.turns.pop(0)
         for call in turn.calls:
             if call.id is not None:
                 self.waiting.pop(call.id, None)
@@ -151,7 +151,7 @@ class Assembly:
     def held(self, run: str) -> Iterator[Turn]:
         """The held turns of a run, newest first."""
         held = self._runs.get(run)
-        return reversed(held.turns if held is not None else deque())
+        return reversed(held.turns if held is not None else [])
 
     def holds(self, turn: Turn) -> bool:
         """Whether a turn is still held: once given out it stays as it is."""

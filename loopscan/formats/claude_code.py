@@ -11,20 +11,25 @@ its maker; field meanings follow the records themselves and https://docs.anthrop
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain as joined
 from pathlib import PurePath
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from loopscan.blob import Blob, Head
 from loopscan.decode import FAST_ERRORS
 from loopscan.formats import Scan
 from loopscan.formats._assembly import Assembly
+from loopscan.formats._claude_blocks import Blocks, claude_of
 from loopscan.formats._claude_chains import Chain, Chains
 from loopscan.formats._claude_line import Line, Message, decode, line_of
 from loopscan.formats._claude_results import clean_result as clean_result
 from loopscan.formats._claude_turns import answer, send
 from loopscan.formats._fields import mapping, when
 from loopscan.model import JSON, End, Event
+
+if TYPE_CHECKING:
+    from loopscan._compiled import Claude
 
 TITLE = "Claude Code session files"
 WHERE: tuple[str, ...] = ("$CLAUDE_CONFIG_DIR/projects", "~/.claude/projects", "~/.config/claude/projects")
@@ -73,13 +78,7 @@ def _is_session_line(line: dict[str, JSON]) -> bool:
 
 def read(blob: Blob, scan: Scan) -> Iterator[Event]:
     """The turns and ends of a session file."""
-    log = SessionLog(blob, scan)
-    if blob.head.document:
-        for number, record in blob.values(scan.skips):
-            yield from log.record(record, number)
-    else:
-        yield from log.lines()
-    yield from log.assembly.flush()
+    return joined.from_iterable(SessionLog(blob, scan).batches())
 
 
 class SessionLog:
@@ -90,7 +89,45 @@ class SessionLog:
         self.assembly = Assembly()
         self.runs = Chains(PurePath(blob.name))
 
-    def lines(self) -> Iterator[Event]:
+    def batches(self) -> Iterator[Iterable[Event]]:
+        """All events, those in a row that are known at once."""
+        if self.blob.head.document:
+            for number, record in self.blob.values(self.scan.skips):
+                yield self.record(record, number)
+        else:
+            claude = claude_of(self.runs.open, _BOOKKEEPING, self.scan)
+            yield from self._lines() if claude is None else self._blocks(claude)
+            self.blob.tell_damage(self.scan.skips)
+        yield self.assembly.flush()
+
+    def _blocks(self, claude: Claude) -> Iterator[Iterable[Event]]:
+        """The events of a file of lines, most of which are usual ones."""
+        lines, take = Blocks(self.blob.blocks(self.scan.skips)), claude.take
+        while lines.more():
+            turns, lines.at, lines.number = take(lines.data, lines.at, lines.number)
+            yield turns
+            if lines.at < len(lines.data):
+                number, data = next(lines)
+                yield self._unusual(number, data, lines)
+
+    def _unusual(self, number: int, data: bytes, lines: Iterator[tuple[int, bytes]]) -> Iterable[Event]:
+        """The events of one line, or of more where it is damaged."""
+        try:
+            line = decode(data)
+        except FAST_ERRORS:
+            kind = None
+        else:
+            kind = line.type
+        if kind == "assistant" or kind == "user":
+            return self._message(line, self.runs.of(line), number)
+        if kind == "progress" or kind == "system":
+            return self._beside(line, number)
+        if kind in _BOOKKEEPING:
+            return ()
+        rescued = self.blob.rescued(number, data, lines, self.scan.skips)
+        return joined.from_iterable(self.record(record, place) for place, record in rescued)
+
+    def _lines(self) -> Iterator[Iterable[Event]]:
         """The events of a file of lines; those of unusual types go by way of `record`.
 
         Longer than other functions, and what `_message` does in places: it runs for every line.
@@ -111,7 +148,7 @@ class SessionLog:
                 chain = (usual and runs.get(line.sessionId or "")) or of(line)
                 message = line.message
                 if message is None:
-                    yield from self._message(line, chain, number)
+                    yield self._message(line, chain, number)
                 elif kind == "user":
                     content = message.content
                     if (
@@ -122,17 +159,16 @@ class SessionLog:
                     ):
                         answer(chain, block)
                     else:
-                        yield from self._user(line, message, chain, number)
+                        yield self._user(line, message, chain, number)
                 elif message.model == "<synthetic>" or line.isApiErrorMessage is True:
-                    yield from self._api_error(line, message, chain, number)
+                    yield self._api_error(line, message, chain, number)
                 else:
-                    yield from send(chain, line, message, number, scan, assembly)
+                    yield send(chain, line, message, number, scan, assembly)
             elif kind == "progress" or kind == "system":
-                yield from self._beside(line, number)
+                yield self._beside(line, number)
             elif kind not in _BOOKKEEPING:
                 for place, record in blob.rescued(number, data, lines, skips):
-                    yield from self.record(record, place)
-        blob.tell_damage(skips)
+                    yield self.record(record, place)
 
     def record(self, record: JSON, number: int) -> Sequence[Event]:
         """The events of one value of any shape."""

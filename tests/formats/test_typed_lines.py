@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from itertools import chain
 from typing import Any
 
 from hypothesis import given, settings
@@ -192,10 +193,11 @@ def test_claude_code(data: bytes) -> None:
         blob, scan = Blob("x", None, io.BytesIO(data)), Scan()
         log = SessionLog(blob, scan)
         if typed:
-            events = list(log.lines())
+            events = list(chain.from_iterable(log.batches()))
         else:
             events = [e for number, value in blob.values(scan.skips) for e in log.record(value, number)]
-        return _told(blob, scan, [*events, *log.assembly.flush()])
+            events += log.assembly.flush()
+        return _told(blob, scan, events)
 
     if not Blob("x", None, io.BytesIO(data)).head.document:
         assert told(True) == told(False)

@@ -1,0 +1,232 @@
+/* The usual lines of Claude Code sessions, straight from the log: what loopscan.formats._claude_turns does in Python. */
+
+#include "claude_more.h"
+#include "times.h"
+
+enum { RAW_HEAD = 9, RAW_TAIL = 11 };
+
+/* Whether a message was met before, in this log or another; it is afterwards. -1 with an exception. */
+static int is_copy(const Claude *self, PyObject *key) {
+    if (self->seen == Py_None)
+        return 0;
+    Py_hash_t hash = hash_of_two(hash_of("claude-code", 11), PyObject_Hash(key));
+    PyObject *number = PyLong_FromLongLong(hash), *recent = *field_at(self->seen, at.recent);
+    PyObject *packed = *field_at(self->seen, at.packed), *marks = *field_at(self->seen, at.marks);
+    bool rare = PySet_GET_SIZE(recent) + 1 >= self->most;
+    if (PyList_GET_SIZE(packed))
+        rare |= PyByteArray_AS_STRING(marks)[hash & (PyByteArray_GET_SIZE(marks) - 1)];
+    int met = !number ? -1 : rare ? 2 : PySet_Contains(recent, number);
+    if (met == 2) {
+        PyObject *answer = PyObject_CallMethod(self->seen, "met", "O", number);
+        met = answer ? PyObject_IsTrue(answer) : -1;
+        Py_XDECREF(answer);
+    } else if (!met && PySet_Add(recent, number) < 0) {
+        met = -1;
+    }
+    Py_XDECREF(number);
+    return met;
+}
+
+/* Take note of a message; the oldest ones are forgotten. */
+static bool note(PyObject *messages, PyObject *key) {
+    PyObject *first, *turn;
+    Py_ssize_t place = 0;
+    if (PyDict_SetItem(messages, key, Py_None) < 0)
+        return false;
+    if (PyDict_GET_SIZE(messages) <= 2 * HOLD || !PyDict_Next(messages, &place, &first, &turn))
+        return true;
+    Py_INCREF(first);
+    bool forgotten = PyDict_DelItem(messages, first) == 0;
+    Py_DECREF(first);
+    return forgotten;
+}
+
+/* Hold a turn of a message that is new; what is complete then is given out. */
+static bool hold(const Claude *self, PyObject *key, PyObject *turn, PyObject *call, PyObject *ready) {
+    PyObject *held = *field_at(self->now, at.held);
+    set_field(self->now, at.compacted, Py_NewRef(Py_False));
+    return note(*field_at(self->now, at.messages), key) && release(self, held, ready) &&
+           PyList_Append(*field_at(held, at.turns), turn) == 0 &&
+           (!call || PyDict_SetItem(*field_at(held, at.waiting), *field_at(call, at.id), call) == 0);
+}
+
+/* Take the first line of a message: 1, 0 where it is unusual, -1 with an exception. */
+static int begin(Claude *self, const Entry *entry, PyObject *key, long number, PyObject *ready) {
+    PyObject *held = *field_at(self->now, at.held);
+    double time = 0.0;
+    if ((entry->stamp.from && !time_of(&entry->stamp, &time)) || !is_plain(self, *field_at(held, at.turns)))
+        return 0;
+    PyObject *call = entry->uses ? call_of(self, &entry->use) : NULL;
+    PyObject *turn = entry->uses && !call ? NULL : turn_of(self, entry, call, time, number);
+    int taken = turn ? 1 : PyErr_Occurred() ? -1 : 0;
+    if (taken > 0) {
+        int copy = is_copy(self, key);
+        taken = copy < 0 ? -1 : !copy;
+    }
+    if (taken > 0 && !hold(self, key, turn, call, ready))
+        taken = -1;
+    Py_XDECREF(call);
+    Py_XDECREF(turn);
+    return taken;
+}
+
+/* Take a line of a model message: as `begin`. */
+static int send(Claude *self, const Entry *entry, long number, PyObject *ready) {
+    PyObject *messages = *field_at(self->now, at.messages);
+    if (!(entry->message >> ID & 1) || !(entry->message >> CONTENT & 1) || entry->uses > 1 || entry->says > 1 ||
+        entry->thinks > 1 || entry->answers || is_text(&entry->model, "<synthetic>", 11) ||
+        !PyDict_CheckExact(messages) || !PyDict_CheckExact(*field_at(*field_at(self->now, at.held), at.waiting)))
+        return 0;
+    PyObject *key = text_in(&entry->id);
+    int taken = key ? PyDict_Contains(messages, key) : -1;
+    if (taken >= 0)
+        taken = taken ? go_on(self, entry, key) : begin(self, entry, key, number, ready);
+    Py_XDECREF(key);
+    return taken;
+}
+
+/* As LateCall.answer does. */
+static bool give(PyObject *call, Cursor content, bool error) {
+    const char *from = (const char *)content.at;
+    Py_ssize_t size = content.end - content.at, head = size < RAW_HEAD ? size : RAW_HEAD;
+    Py_ssize_t tail = size < RAW_TAIL ? size : RAW_TAIL;
+    PyObject *parts[] = {
+        PyBytes_FromStringAndSize(from, size), PyBytes_FromStringAndSize(from, head),
+        PyBytes_FromStringAndSize(from + size - tail, tail), PyLong_FromSsize_t(size),
+    };
+    if (!are_all(parts, 4)) {
+        drop_all(parts, 4);
+        return false;
+    }
+    set_field(call, at.raw, parts[0]);
+    set_field(call, at.head, parts[1]);
+    set_field(call, at.tail, parts[2]);
+    set_field(call, at.size, parts[3]);
+    set_field(call, at.error, Py_NewRef(error ? Py_True : Py_False));
+    return true;
+}
+
+/* Join the result of a line to its call: as `send`. */
+static int answer(Claude *self, const Entry *entry) {
+    PyObject *waiting = *field_at(*field_at(self->now, at.held), at.waiting);
+    if (entry->answers != 1 || entry->uses || entry->says || entry->thinks || !PyDict_CheckExact(waiting))
+        return 0;
+    PyObject *key = text_in(&entry->answer.asked), *call = key ? PyDict_GetItemWithError(waiting, key) : NULL;
+    bool done = !PyErr_Occurred();
+    if (call) {
+        Py_INCREF(call);
+        done = PyDict_DelItem(waiting, key) == 0;
+        if (done && (PyObject *)Py_TYPE(call) == self->late)
+            done = give(call, entry->answer.content, entry->answer.error);
+        Py_DECREF(call);
+    }
+    Py_XDECREF(key);
+    return done ? 1 : -1;
+}
+
+/* Take a line: as `send`. */
+static int take_entry(Claude *self, const Entry *entry, long number, PyObject *ready) {
+    const unsigned needed = 1u << SESSION | 1u << MESSAGE;
+    bool asks = is_text(&entry->type, "assistant", 9);
+    if (!asks && !is_text(&entry->type, "user", 4))
+        return has_word(&self->beside, &entry->type) || is_text(&entry->type, "progress", 8) ||
+               (is_text(&entry->type, "system", 6) && !is_text(&entry->subtype, "compact_boundary", 16));
+    if ((entry->line & needed) != needed)
+        return 0;
+    int found = find_chain(self, entry);
+    if (found <= 0)
+        return found;
+    return asks ? send(self, entry, number, ready) : answer(self, entry);
+}
+
+PyDoc_STRVAR(take_doc,
+    "take(block, at, line) -> (turns, at, line)\n\n"
+    "Take the usual lines of a block from byte `at` on, before which `line` lines are: the turns that are complete\n"
+    "then, and where the first line is that is not usual.");
+
+static PyObject *take(PyObject *self, PyObject *const *args, Py_ssize_t count) {
+    if (count != 3 || !PyBytes_Check(args[0])) {
+        PyErr_SetString(PyExc_TypeError, "take");
+        return NULL;
+    }
+    Place from = (Place)PyBytes_AS_STRING(args[0]), end = from + PyBytes_GET_SIZE(args[0]);
+    Py_ssize_t start = PyLong_AsSsize_t(args[1]);
+    long line = PyLong_AsLong(args[2]);
+    if (PyErr_Occurred() || start < 0 || start > end - from) {
+        if (!PyErr_Occurred())
+            PyErr_SetString(PyExc_ValueError, "take");
+        return NULL;
+    }
+    Claude *claude = (Claude *)self;
+    PyObject *ready = PyList_New(0);
+    int taken = ready ? 1 : -1;
+    Entry entry;
+    Place next, here = from + start;
+    for (; taken > 0 && here < end; here = next, line++) {
+        next = memchr(here, '\n', (size_t)(end - here));
+        next = next ? next + 1 : end;
+        Cursor c = {here, next};
+        taken = read_entry(c, &claude->input, &entry) ? take_entry(claude, &entry, line + 1, ready) : is_blank(c);
+        if (taken <= 0)
+            break;
+    }
+    if (taken >= 0)
+        return Py_BuildValue("Nnl", ready, here - from, line);
+    Py_XDECREF(ready);
+    return NULL;
+}
+
+static void release_all(PyObject *object) {
+    Claude *self = (Claude *)object;
+    PyTypeObject *type = Py_TYPE(object);
+    PyObject **owned[] = {&self->runs, &self->seen, &self->chain, &self->turn, &self->late, &self->usage, &self->decode,
+                          &self->missing, &self->run, &self->now, &self->model};
+    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
+        Py_CLEAR(*owned[i]);
+    forget_names(&self->names);
+    PyMem_Free(self->input.form.data);
+    type->tp_free(object);
+    Py_DECREF(type);
+}
+
+static PyObject *create(PyTypeObject *type, PyObject *args, PyObject *Py_UNUSED(named)) {
+    PyObject *runs, *seen, *beside, *chain, *held, *turn, *call, *late, *usage, *decode, *missing;
+    long most;
+    if (!PyArg_ParseTuple(args, "O!OO(OOOOOOOO)l", &PyDict_Type, &runs, &seen, &beside, &chain, &held, &turn, &call,
+                          &late, &usage, &decode, &missing, &most) ||
+        !set_places(chain, held, turn, late, call, usage) || !set_seen(seen))
+        return NULL;
+    Claude *self = (Claude *)type->tp_alloc(type, 0);
+    if (!self)
+        return NULL;
+    PyObject *const taken[] = {runs, seen, chain, turn, late, usage, decode, missing};
+    PyObject **owned[] = {&self->runs, &self->seen, &self->chain, &self->turn, &self->late, &self->usage, &self->decode,
+                          &self->missing};
+    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
+        *owned[i] = Py_NewRef(taken[i]);
+    self->most = most;
+    if (!read_words(beside, &self->beside)) {
+        Py_DECREF(self);
+        return NULL;
+    }
+    return (PyObject *)self;
+}
+
+static PyMethodDef methods[] = {
+    {"take", (PyCFunction)(void (*)(void))take, METH_FASTCALL, take_doc},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyType_Slot parts[] = {
+    {Py_tp_new, create},
+    {Py_tp_dealloc, release_all},
+    {Py_tp_methods, methods},
+    {0, NULL},
+};
+
+PyType_Spec claude_spec = {
+    .name = "loopscan._compiled.Claude",
+    .basicsize = sizeof(Claude),
+    .flags = Py_TPFLAGS_DEFAULT,
+    .slots = parts,
+};

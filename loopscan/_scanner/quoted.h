@@ -1,0 +1,240 @@
+/* Strings of JSON in place: where they end, what stands in them, and whether all of it is what it should be. */
+
+#ifndef LOOPSCAN_QUOTED_H
+#define LOOPSCAN_QUOTED_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <structmember.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+typedef const uint8_t *Place;
+
+/* What is left of a line. */
+typedef struct {
+    Place at, end;
+} Cursor;
+
+/* A string between its quotes. */
+typedef struct {
+    Place from;
+    Py_ssize_t size;  /* bytes as they stand in the line */
+    Py_ssize_t chars; /* characters it stands for */
+    bool escaped;     /* holds escapes */
+    bool wide;        /* holds bytes beyond ASCII */
+    bool foreign;     /* holds escapes that the canonical form writes in another way */
+} Text;
+
+enum { ODD = 0, FINE = 1 };
+enum { DEEPEST = 64, DIGITS = 15 };
+
+static inline int hex_of(uint8_t c) {
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c |= 0x20;
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* The number of four hexadecimal digits, -1 where they are none. */
+static inline int unit_of(Place at) {
+    int unit = 0;
+    for (int i = 0; i < 4; i++) {
+        int digit = hex_of(at[i]);
+        if (digit < 0)
+            return -1;
+        unit = unit << 4 | digit;
+    }
+    return unit;
+}
+
+/* Letters of short escapes. */
+static const bool SHORT[256] = {['"'] = 1, ['\\'] = 1, ['/'] = 1, ['b'] = 1, ['f'] = 1, ['n'] = 1, ['r'] = 1, ['t'] = 1};
+
+/* An escape, from its backslash on: its bytes, 0 where it is none. A pair of surrogates is one. */
+static inline int escape_size(Place at, Place end) {
+    if (end - at < 2)
+        return 0;
+    switch (at[1]) {
+    case '"': case '\\': case '/': case 'b': case 'f': case 'n': case 'r': case 't':
+        return 2;
+    case 'u':
+        break;
+    default:
+        return 0;
+    }
+    int unit = end - at < 6 ? -1 : unit_of(at + 2);
+    if (unit < 0 || (unit >= 0xDC00 && unit <= 0xDFFF))
+        return 0;
+    if (unit < 0xD800 || unit > 0xDBFF)
+        return 6;
+    if (end - at < 12 || at[6] != '\\' || at[7] != 'u')
+        return 0;
+    unit = unit_of(at + 8);
+    return unit >= 0xDC00 && unit <= 0xDFFF ? 12 : 0;
+}
+
+/* The bytes of one character of UTF-8 beyond ASCII, 0 where they are none (RFC 3629). */
+static inline int utf8_size(Place at, Place end) {
+    uint8_t a = at[0];
+    Py_ssize_t left = end - at;
+    if (a >= 0xC2 && a <= 0xDF)
+        return left >= 2 && (at[1] & 0xC0) == 0x80 ? 2 : 0;
+    if (left < 3 || (at[1] & 0xC0) != 0x80 || (at[2] & 0xC0) != 0x80)
+        return 0;
+    if ((a & 0xF0) == 0xE0)
+        return (a == 0xE0 && at[1] < 0xA0) || (a == 0xED && at[1] > 0x9F) ? 0 : 3;
+    if (a < 0xF0 || a > 0xF4 || left < 4 || (at[3] & 0xC0) != 0x80)
+        return 0;
+    return (a == 0xF0 && at[1] < 0x90) || (a == 0xF4 && at[1] > 0x8F) ? 0 : 4;
+}
+
+/* The first byte from `at` on that ends a run of plain characters: a quote, a backslash, a control character. */
+static inline Place plain_end(Place at, Place end, bool *wide) {
+#ifdef __SSE2__
+    const __m128i quote = _mm_set1_epi8('"'), slash = _mm_set1_epi8('\\'), space = _mm_set1_epi8(0x1F);
+    while (end - at >= 16) {
+        __m128i bytes = _mm_loadu_si128((const __m128i *)at);
+        __m128i ends = _mm_or_si128(
+            _mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, slash)),
+            _mm_cmpeq_epi8(_mm_min_epu8(bytes, space), bytes));
+        int found = _mm_movemask_epi8(ends), high = _mm_movemask_epi8(bytes);
+        if (found) {
+            int skipped = __builtin_ctz((unsigned)found);
+            *wide |= (high & ((1 << skipped) - 1)) != 0;
+            return at + skipped;
+        }
+        *wide |= high != 0;
+        at += 16;
+    }
+#endif
+    while (at < end && *at != '"' && *at != '\\' && *at >= 0x20)
+        *wide |= *at++ >= 0x80;
+    return at;
+}
+
+/* The bytes of well-formed UTF-8 that go on a character, -1 where it is not well-formed. */
+static inline Py_ssize_t utf8_rest(Place at, Place end) {
+    Py_ssize_t rest = 0;
+    while (at < end) {
+#ifdef __SSE2__
+        if (end - at >= 16) {
+            int high = _mm_movemask_epi8(_mm_loadu_si128((const __m128i *)at));
+            at += high ? __builtin_ctz((unsigned)high) : 16;
+            if (!high)
+                continue;
+        }
+#endif
+        if (*at < 0x80) {
+            at++;
+            continue;
+        }
+        int size = utf8_size(at, end);
+        if (!size)
+            return -1;
+        rest += size - 1;
+        at += size;
+    }
+    return rest;
+}
+
+/* What was met of a string so far. */
+typedef struct {
+    Place at;
+    Py_ssize_t escapes; /* bytes of escapes beyond one for each */
+    bool escaped, wide, foreign;
+} Met;
+
+/* Pass over an escape; ODD where it is none. */
+static inline int pass_escape(Met *met, Place end) {
+    int size = end - met->at >= 2 && SHORT[met->at[1]] ? 2 : escape_size(met->at, end);
+    met->escaped = true;
+    met->foreign |= size > 2 || (size && met->at[1] == '/');
+    met->escapes += size - 1;
+    met->at += size;
+    return size;
+}
+
+#ifdef __SSE2__
+/* A bit for each of 64 bytes that ends a run of plain characters, and for each that is beyond ASCII. */
+static inline uint64_t ends_in(Place at, uint64_t *high) {
+    const __m128i quote = _mm_set1_epi8('"'), slash = _mm_set1_epi8('\\'), space = _mm_set1_epi8(0x1F);
+    uint64_t found = 0, wide = 0;
+    for (int i = 0; i < 4; i++) {
+        __m128i bytes = _mm_loadu_si128((const __m128i *)at + i);
+        __m128i ends = _mm_or_si128(
+            _mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, slash)),
+            _mm_cmpeq_epi8(_mm_min_epu8(bytes, space), bytes));
+        found |= (uint64_t)_mm_movemask_epi8(ends) << 16 * i;
+        wide |= (uint64_t)_mm_movemask_epi8(bytes) << 16 * i;
+    }
+    *high = wide;
+    return found;
+}
+
+/* Pass over whole blocks of a string of which the end is not near; what is left is less than a block, or the end. */
+static inline int pass_blocks(Met *met, Place end) {
+    while (end - met->at >= 64) {
+        Place from = met->at;
+        uint64_t high, ends = ends_in(from, &high);
+        met->at = from + 64;
+        while (ends) {
+            int i = __builtin_ctzll(ends);
+            if (from[i] == '"' || i == 63 || !SHORT[from[i + 1]] || from[i] != '\\') {
+                met->wide |= (high & ((1ull << i) - 1)) != 0;
+                met->at = from + i;
+                if (from[i] == '"' || from[i] < 0x20)
+                    return FINE;
+                high = 0;
+                if (!pass_escape(met, end))
+                    return ODD;
+                break;
+            }
+            met->escaped = true;
+            met->foreign |= from[i + 1] == '/';
+            met->escapes++;
+            ends &= ~(3ull << i);
+        }
+        met->wide |= high != 0;
+    }
+    return FINE;
+}
+#endif
+
+/* A string, behind its opening quote. */
+static inline int scan_text(Cursor *c, Text *text) {
+    Place end = c->end;
+    Met met = {.at = c->at};
+    met.at = plain_end(met.at, end - met.at > 16 ? met.at + 16 : end, &met.wide);
+    if (met.at < end && *met.at == '"' && !met.wide) { /* as nearly all are */
+        *text = (Text){.from = c->at, .size = met.at - c->at, .chars = met.at - c->at};
+        c->at = met.at + 1;
+        return FINE;
+    }
+#ifdef __SSE2__
+    if (!pass_blocks(&met, end))
+        return ODD;
+#endif
+    for (;;) {
+        met.at = plain_end(met.at, end, &met.wide);
+        if (met.at >= end || *met.at < 0x20)
+            return ODD;
+        if (*met.at == '"')
+            break;
+        if (!pass_escape(&met, end))
+            return ODD;
+    }
+    *text = (Text){c->at, met.at - c->at, 0, met.escaped, met.wide, met.foreign};
+    Py_ssize_t rest = text->wide ? utf8_rest(text->from, met.at) : 0;
+    if (rest < 0)
+        return ODD;
+    text->chars = text->size - met.escapes - rest;
+    c->at = met.at + 1;
+    return FINE;
+}
+
+#endif
