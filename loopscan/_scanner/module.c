@@ -59,27 +59,32 @@ static PyObject *setup(PyObject *Py_UNUSED(self), PyObject *args) {
     Py_RETURN_NONE;
 }
 
-/* Lines are counted for every block: in a loop that compilers make wide, unlike that of bytes.count. */
+/* How many ends of lines there are. */
+static Py_ssize_t ends_in_block(const char *at, const char *end) {
+    Py_ssize_t lines = 0;
+#ifdef __SSE2__
+    const __m128i newline = _mm_set1_epi8('\n'), zero = _mm_setzero_si128();
+    while (end - at >= 16) {
+        __m128i sums = zero;
+        for (int round = 0; round < 255 && end - at >= 16; round++, at += 16)
+            sums = _mm_sub_epi8(sums, _mm_cmpeq_epi8(_mm_loadu_si128((const __m128i *)at), newline));
+        sums = _mm_sad_epu8(sums, zero);
+        lines += _mm_extract_epi16(sums, 0) + _mm_extract_epi16(sums, 4);
+    }
+#endif
+    for (; at < end; at++)
+        lines += *at == '\n';
+    return lines;
+}
+
+/* Lines are counted for every block, and bytes.count is slow at that. */
 static PyObject *lines_in(PyObject *Py_UNUSED(self), PyObject *block) {
     if (!PyBytes_Check(block)) {
         PyErr_SetString(PyExc_TypeError, "a block is bytes");
         return NULL;
     }
     const char *data = PyBytes_AS_STRING(block);
-    Py_ssize_t size = PyBytes_GET_SIZE(block), lines = 0;
-    for (Py_ssize_t from = 0; from < size; from += 4096) {
-        Py_ssize_t to = size - from < 4096 ? size : from + 4096;
-        uint8_t sums[16] = {0};
-        Py_ssize_t i = from;
-        for (int round = 0; round < 255 && i + 16 <= to; round++, i += 16)
-            for (int lane = 0; lane < 16; lane++)
-                sums[lane] = (uint8_t)(sums[lane] + (data[i + lane] == '\n'));
-        for (int lane = 0; lane < 16; lane++)
-            lines += sums[lane];
-        for (; i < to; i++)
-            lines += data[i] == '\n';
-    }
-    return PyLong_FromSsize_t(lines);
+    return PyLong_FromSsize_t(ends_in_block(data, data + PyBytes_GET_SIZE(block)));
 }
 
 PyDoc_STRVAR(share_doc, "share(types, things, pairs, limits): what the loops over turns have of Python.");
