@@ -10,6 +10,7 @@ import re
 from functools import lru_cache
 from typing import Final
 
+from loopscan.compiled import compiled
 from loopscan.decode import canonical, embedded
 from loopscan.model import JSON
 
@@ -66,6 +67,9 @@ def _has_name(text: str) -> bool:
 
 def stable_text(text: str) -> str:
     """Text with every volatile token (its type says that it is fresh each time) replaced by the name of its type."""
+    made = compiled()
+    if made is not None and made.is_steady(text):
+        return text
     if "-" in text and _HAS_UUID(text):
         text = _UUID.sub("<uuid>", text)
     if ":" in text and _HAS_TIME(text):

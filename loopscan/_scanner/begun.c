@@ -84,7 +84,8 @@ int begin(Stretch *s, PyObject *run, PyObject *first) {
     if (fits <= 0)
         return fits;
     if (!integer(get(run, in.run.turns), &number) || !integer(get(s->detector, in.detector.reach), &reach) ||
-        reach < 1 || !PyDict_CheckExact(s->labels) || !begin_terms(s) || !begin_clock(s))
+        reach < 1 || !PyList_CheckExact(get(s->detector, in.detector.ring)) ||
+        PyList_GET_SIZE(get(s->detector, in.detector.ring)) != reach || !PyDict_CheckExact(s->labels) || !begin_terms(s) || !begin_clock(s))
         return 0;
     s->number = (long)number, s->reach = (long)reach;
     if (get(run, in.run.full) != Py_None)

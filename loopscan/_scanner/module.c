@@ -9,6 +9,8 @@ bool setup_quiet(PyObject *quiet);
 bool setup_awake(PyObject *look, PyObject *late);
 PyObject *share(PyObject *self, PyObject *args);
 PyObject *take_usual(PyObject *self, PyObject *const *args, Py_ssize_t count);
+PyObject *is_steady(PyObject *self, PyObject *value);
+PyObject *says_one(PyObject *self, PyObject *const *args, Py_ssize_t count);
 
 bool read_words(PyObject *given_words, Words *words) {
     PyObject *list = PySequence_List(given_words);
@@ -88,11 +90,14 @@ static PyObject *lines_in(PyObject *Py_UNUSED(self), PyObject *block) {
 }
 
 PyDoc_STRVAR(share_doc, "share(types, things, pairs, limits): what the loops over turns have of Python.");
+PyDoc_STRVAR(says_one_doc, "says_one(text, words): whether one of them stands in it as a word; None = too long.");
 PyDoc_STRVAR(take_usual_doc, "take_usual(run, turns, at) -> the number of the first turn that is not usual.");
 
 static PyMethodDef functions[] = {
     {"lines_in", lines_in, METH_O, "lines_in(block) -> how many ends of lines there are."},
     {"setup", setup, METH_VARARGS, setup_doc},
+    {"is_steady", is_steady, METH_O, "is_steady(text): whether nothing in it can be volatile."},
+    {"says_one", (PyCFunction)(void (*)(void))says_one, METH_FASTCALL, says_one_doc},
     {"share", share, METH_VARARGS, share_doc},
     {"take_usual", (PyCFunction)(void (*)(void))take_usual, METH_FASTCALL, take_usual_doc},
     {NULL, NULL, 0, NULL},

@@ -17,6 +17,17 @@ static PyObject *action_of(const Now *now) {
     return action;
 }
 
+/* Forget the turn whose place in the window is taken: what is held for long is slow to release. False with an
+   exception. */
+static bool forget(PyObject *newest, PyObject *old) {
+    if (!is_a(old, shared.Action))
+        return true;
+    PyObject *ident = get(old, in.action.ident), *last = ident == Py_None ? NULL : PyDict_GetItemWithError(newest, ident);
+    if (last != old)
+        return !PyErr_Occurred();
+    return PyDict_DelItem(newest, ident) == 0;
+}
+
 /* Put a turn into the window. False with an exception. */
 static bool note(const Stretch *s, const Now *now, PyObject *action) {
     PyObject *ring = get(s->detector, in.detector.ring), *trails = get(s->watch, in.watch.trails);
@@ -25,8 +36,10 @@ static bool note(const Stretch *s, const Now *now, PyObject *action) {
         return false;
     if (runs != get(s->detector, in.detector.runs))
         set_field(s->detector, in.detector.runs, runs);
-    if (PyList_SetItem(ring, now->number % s->reach, Py_NewRef(action)) < 0 ||
-        PyDict_SetItem(get(s->detector, in.detector.newest), now->ident, action) < 0)
+    PyObject *newest = get(s->detector, in.detector.newest);
+    if (!forget(newest, PyList_GET_ITEM(ring, now->number % s->reach)) ||
+        PyList_SetItem(ring, now->number % s->reach, Py_NewRef(action)) < 0 ||
+        PyDict_SetItem(newest, now->ident, action) < 0)
         return false;
     if (now->alike)
         return tell_turn(s->tracker, now->number) &&

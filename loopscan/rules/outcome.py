@@ -10,10 +10,11 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
 
+from loopscan.compiled import compiled
 from loopscan.decode import embedded
 from loopscan.model import JSON
 
-_FAULTS: Final = tuple(
+FAULTS: Final = tuple(
     "error|exception|traceback|failed|failure|fails|failing|fatal|cannot|can't|could not|couldn't|unable|not found|"
     "no such|denied|refused|forbidden|unauthorized|unauthorised|invalid|timed out|time out|timeout|rejected|blocked|"
     "limit of|unknown command|missing|did not|didn't|does not|doesn't|unexpected|unsupported|too much|not allowed|"
@@ -63,12 +64,19 @@ def failing(text: str) -> bool:
     low = part.lower()
     if ("exit" in low or "returncode" in low) and (status := _EXIT.search(low)) is not None:
         return status[1] != "0"
-    if _SILENT.search(low) is not None:
+    if ("output" in low or "content" in low) and _SILENT.search(low) is not None:
         return False
-    if any(fault in low and _stands(fault, low) for fault in _FAULTS):
+    if says_fault(low):
         return True
     code = _CODE.search(part)
     return code is not None and not part[code.start() - 1 : code.start()].isalnum()
+
+
+def says_fault(text: str) -> bool:
+    """Whether one of the words stands in a text, of small letters, that tell of a failure."""
+    made = compiled()
+    told = None if made is None else made.says_one(text, FAULTS)
+    return any(fault in text and _stands(fault, text) for fault in FAULTS) if told is None else told
 
 
 def _stands(fault: str, text: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice, zip_longest
 from typing import Final
 
 from loopscan.decode import embedded
@@ -122,10 +123,17 @@ def echo_free(first: str, second: str, args: tuple[str, ...] | None, others: tup
     """Whether two results are the same but for the words of their arguments."""
     if args is None or others is None:
         return False
-    one, other = words(first), words(second)
     mine, its = ({piece for word in said for piece in _WORD.findall(word)} for said in (args, others))
-    for own in (mine ^ its, mine | its):
-        a, b = ([w for w in said if w not in own] for said in (one, other))
-        if len(a) >= 2 and a == b:
-            return True
-    return False
+    one, other = _others(first, mine | its), _others(second, mine | its)
+    if any(a != b for a, b in zip_longest(one, other)):  # most differ from the beginning on
+        return False
+    if len(list(islice(_others(first, mine | its), 2))) == 2:
+        return True
+    one, other = _others(first, mine ^ its), _others(second, mine ^ its)
+    left = list(one)
+    return len(left) >= 2 and left == list(other)
+
+
+def _others(text: str, own: set[str]) -> Iterator[str]:
+    """The words of a text that are none of some."""
+    return (word for match in _WORD.finditer(text[:_MOST].lower()) if (word := match[0]) not in own)
