@@ -1,4 +1,5 @@
 from collections.abc import Callable, Collection
+from mmap import mmap
 from typing import Any
 
 from loopscan.ids import Ids
@@ -16,7 +17,8 @@ def setup(
     limits: tuple[int, int, int, int, int, int],
     /,
 ) -> None: ...
-def lines_in(block: bytes, /) -> int: ...
+def lines_in(data: bytes | mmap, begin: int, end: int, /) -> int: ...
+def summed(turns: bytearray, /) -> tuple[int, int, float, bytes, float | None, float | None, float, int]: ...
 def share(
     types: dict[str, type], things: dict[str, Any], pairs: Collection[str], limits: tuple[int, ...], /
 ) -> None: ...
@@ -34,8 +36,9 @@ class Native:
         prices: Any,
         begin: Callable[[str, str | None, float | None, int], Any],
         start: Callable[[Any, int | None], None],
-        block: bytes,
+        data: bytes | mmap,
         at: int,
+        end: int,
         line: int,
         place: int,
         /,
@@ -49,8 +52,9 @@ class Native:
         rate_out: int,
         most_known: int,
         highest: int,
-        block: bytes,
+        data: bytes | mmap,
         at: int,
+        end: int,
         line: int,
         place: int,
         /,
@@ -66,4 +70,4 @@ class Claude:
         most: int,
         /,
     ) -> Claude: ...
-    def take(self, block: bytes, at: int, line: int, /) -> tuple[list[Turn], int, int]: ...
+    def take(self, data: bytes | mmap, at: int, end: int, line: int, /) -> tuple[list[Turn], int, int]: ...

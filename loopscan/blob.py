@@ -12,7 +12,7 @@ from loopscan import decode
 from loopscan.compression import unpacked
 from loopscan.document import begins, values_of
 from loopscan.errors import InputError
-from loopscan.lines import LINE_LIMIT, blocks, placed
+from loopscan.lines import LINE_LIMIT, Block, blocks, placed
 from loopscan.model import JSON
 from loopscan.rescue import rescued
 from loopscan.skips import Skips
@@ -156,8 +156,8 @@ class Blob:
         ahead, self._ahead, self._head = self._ahead, b"", None  # not held while the rest is read
         return placed(ahead, self._stream, self._too_long(skips), self._patience)
 
-    def blocks(self, skips: Skips) -> Iterator[tuple[int, int, bytes]]:
-        """The same as blocks of whole lines: lines before, place, bytes."""
+    def blocks(self, skips: Skips) -> Iterator[Block]:
+        """The same as blocks of whole lines."""
         ahead, self._ahead, self._head = self._ahead, b"", None
         return blocks(ahead, self._stream, self._too_long(skips), self._patience)
 

@@ -136,6 +136,15 @@ class Caps:
         exits.append(ContextFull())
         return exits
 
+    def spare(self, turns: int, tokens: int, usd: int, seconds: float) -> bool:
+        """Whether none of them is reached by a run of so much."""
+        return (
+            (self.turns is None or turns < self.turns)
+            and (self.tokens is None or tokens < self.tokens)
+            and (self.usd is None or usd < self.usd)
+            and (self.seconds is None or seconds <= self.seconds)
+        )
+
 
 def first_turn(exit_: Exit, series: Series, fired: int | None, full: int | None, done: bool) -> int | None:
     """The turn at which an exit fires on a finished run, None if it never does.

@@ -40,6 +40,9 @@ NONE: Final = list[Fired]()
 
 def evaluate(report: RunReport, caps: Caps) -> None:
     """Fill in the exits that fired on a run under `caps`, smallest turn first."""
+    if report.is_spared(caps):
+        report.exits = NONE
+        return
     end = report.whole
     # A send rejected after the last turn is no turn of the log, but it did happen.
     full = None if report.full is None else min(report.full, report.turns)

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterator
+from mmap import PAGESIZE, mmap
 from typing import Any, Final
 
-from loopscan.compiled import compiled
+from loopscan.compiled import lines_in
 from loopscan.stream import Ahead, Stream
 
 LINE_LIMIT: Final = 1 << 26
 """Bytes of the longest line that is read; APIs refuse requests half as large."""
 _BUFFER: Final = 1 << 20
-_BLOCK: Final = 1 << 18
-"""Bytes of a block, which stay in the cache of a processor while its lines are taken."""
 _TAIL: Final = 1 << 12
+_BLOCK: Final = 1 << 18
+_REST: Final = 1 << 16
+"""Bytes that are read at once, so many that they stay near the processor, and room for the line before them."""
+
+Block = tuple[int, int, "bytes | mmap", int, int]
+"""Lines before it; place of its first byte in the log, -1 where it is not known; bytes, and which of those are its."""
 
 
 def placed(
@@ -71,45 +76,49 @@ def blocks(
     patience: int,
     start: tuple[int, int] = (0, 0),
     done: Callable[[int], None] | None = None,
-) -> Iterator[tuple[int, int, bytes]]:
-    """The same as blocks of whole lines, blank ones among them: lines before, place of the first byte, bytes."""
+) -> Iterator[Block]:
+    """The same as blocks of whole lines, blank ones among them."""
     if len(ahead) > _BUFFER:
         ahead, stream = b"", Ahead(ahead, stream)
     number, place = start
-    part = compiled()
-    lines_in = _lines_in if part is None else part.lines_in
     cut = ahead.rfind(b"\n") + 1
     if cut:
-        yield number, place, ahead[:cut]
-        number, place = number + lines_in(ahead[:cut]), place + cut
-    parts = [ahead[cut:]]
-    feed, buffer = Feed(stream, len(parts[0]), patience), bytearray(_BLOCK)
-    view = memoryview(buffer)
+        yield number, place, ahead, 0, cut
+        number, place = number + lines_in(ahead, 0, cut), place + cut
+    feed = Feed(stream, len(ahead) - cut, patience)
+    room, rest = _room(len(ahead) - cut), ahead[cut:]
+    buffer = mmap(-1, room + _BLOCK)
+    buffer[room - len(rest) : room] = rest
+    begin = room - len(rest)
     while not feed.over:
         try:
-            size = feed.readinto(view)
+            size = feed.readinto(memoryview(buffer)[room:])
         except TooLong:
-            number, parts, place = number + 1, [], -1
+            number, begin, place, rest = number + 1, room, -1, b""
             too_long(number)
             continue
-        end = buffer.rfind(b"\n", 0, size) + 1
+        end = buffer.rfind(b"\n", room, room + size) + 1
         if end:
-            block = b"".join((*parts, view[:end]))
-            parts = []
-            yield number, place, block
-            number += lines_in(block)
-            place += len(block) if place >= 0 else 0
-        parts.append(bytes(view[end:size]))
-    rest = b"".join(parts)
+            yield number, place, buffer, begin, end
+            number += lines_in(buffer, begin, end)
+            place += end - begin if place >= 0 else 0
+            begin = end
+        rest = buffer[begin : room + size]
+        if len(rest) > room:
+            room = _room(len(rest))
+            buffer = mmap(-1, room + _BLOCK)
+        begin = room - len(rest)
+        buffer[begin:room] = rest
     if rest:
-        yield number, place, rest
+        yield number, place, rest, 0, len(rest)
         number += 1
     if done is not None:
         done(number)
 
 
-def _lines_in(block: bytes) -> int:
-    return block.count(b"\n")
+def _room(size: int) -> int:
+    """Bytes for the beginning of a line before the place to which its end is read: Linux reads fastest to a page."""
+    return max(_REST, 2 * size + PAGESIZE - 1) // PAGESIZE * PAGESIZE
 
 
 class TooLong(Exception):

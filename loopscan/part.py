@@ -63,11 +63,18 @@ def packed(sent: array[int], output: array[int], usd: array[int], elapsed: array
 
 def priced(sent: array[int], output: array[int], elapsed: array[float], rates: tuple[int, int], spill: Spill) -> Part:
     """The same where every turn has the same `rates`, and tokens of at most 32 bits."""
-    sums, longest = (sum(sent), sum(output)), max(elapsed)
-    usd = sums[0] * rates[0] + sums[1] * rates[1]
+    longest = max(elapsed)
     data = b"".join((sent.tobytes(), output.tobytes(), elapsed.tobytes() if longest else b""))
+    return of_columns(data, len(sent), (sum(sent), sum(output)), longest, rates, spill)
+
+
+def of_columns(
+    data: bytes, turns: int, sums: tuple[int, int], longest: float, rates: tuple[int, int], spill: Spill
+) -> Part:
+    """The same of columns that lie behind one another already; without elapsed seconds where `longest` is 0."""
+    usd = sums[0] * rates[0] + sums[1] * rates[1]
     codes = f"II{'=' if usd else '-'}{'d' if longest else '-'}"
-    return Part(len(sent), *sums, usd, longest, codes, len(data), spill.keep(data), rates)
+    return Part(turns, *sums, usd, longest, codes, len(data), spill.keep(data), rates)
 
 
 def _code(total: int) -> str:

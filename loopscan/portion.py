@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from loopscan.blob import Blob
+from loopscan.compiled import lines_in
 from loopscan.formats._native_runs import Run
+from loopscan.lines import Block
 from loopscan.reach import Mark, Reach
 from loopscan.skips import Skips
 
@@ -48,22 +50,21 @@ class Portion(Reach):
             yield number, place, line
         self.at = number + 1
 
-    def blocks(self, skips: Skips) -> Iterator[tuple[int, int, bytes]]:
-        """The same as blocks of whole lines: lines before, place, bytes."""
+    def blocks(self, skips: Skips) -> Iterator[Block]:
+        """The same as blocks of whole lines."""
         marked = self.start[0]
-        for number, place, block in Reach.blocks(self, skips):
-            if self._last is not None and (most := self._last - number) < block.count(b"\n"):
-                end = 0
+        for number, place, data, begin, end in Reach.blocks(self, skips):
+            if self._last is not None and (most := self._last - number) < lines_in(data, begin, end):
+                end = begin
                 for _ in range(most):
-                    end = block.find(b"\n", end) + 1
+                    end = data.find(b"\n", end) + 1
                 self.at = self._last + 1
-                if end:
-                    yield number, place, block[:end]
+                yield number, place, data, begin, end
                 return
             if place >= marked + STEP // 2:
                 self.marks.append((place, number))
                 marked = place
-            yield number, place, block
+            yield number, place, data, begin, end
         self.at = self.passed + 1
 
     def tell_damage(self, skips: Skips) -> None:

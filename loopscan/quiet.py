@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from loopscan.compiled import compiled
 from loopscan.key import Action
 from loopscan.late import Late, Source, marks_of
 from loopscan.model import MISSING, Call
 from loopscan.money import PRICE_SPAN
-from loopscan.part import Part, priced
+from loopscan.part import Part, of_columns, priced
 from loopscan.row import Row
 from loopscan.rules import REACH
 from loopscan.terms import Terms, terms_of
@@ -91,10 +92,15 @@ class Quiet(msgspec.Struct, gc=False):
         seen = _times(times)
         return array("I", sent), array("I", output), seen.elapsed, seen
 
-    def part(self, spill: Spill) -> tuple[Part, Times]:
-        """The numbers of its turns, packed; when they were."""
-        sent, output, elapsed, times = self.numbers()
-        return priced(sent, output, elapsed, (self.terms.input, self.terms.output), spill), times
+    def part(self, spill: Spill) -> tuple[Part, float | None, float | None, tuple[float, int]]:
+        """The numbers of its turns, packed; `started`, `ended` and `gap` of its `Times`."""
+        rates, made = (self.terms.input, self.terms.output), compiled()
+        if made is None:
+            sent, output, elapsed, times = self.numbers()
+            return priced(sent, output, elapsed, rates, spill), times.started, times.ended, times.gap
+        read, written, longest, columns, started, ended, *gap = made.summed(self.turns)
+        part = of_columns(columns, self.number, (read, written), longest, rates, spill)
+        return part, started, ended, (gap[0], gap[1])
 
     def undo(self) -> Row | None:
         """Take the last turn back: its row, None where it can be read no more."""
@@ -217,23 +223,31 @@ def _times_in_disorder(times: tuple[float, ...]) -> Times:
     return seen
 
 
-def quiet(
-    run: str,
-    model: str | None,
-    time: float | None,
-    line: int,
-    name: str,
-    source: Source | None,
-    log: int,
-    settings: Settings,
-    prices: PriceBook,
-) -> Quiet:
-    """A run whose first turn, at `line`, is of that model and time; it is not taken yet."""
+class Pattern(msgspec.Struct, gc=False, frozen=True):
+    """What runs of one model have in common that begin at about the same time: see `Quiet`."""
+
+    model: str | None
+    terms: Terms
+    most: int
+    since: float
+    until: float
+    reach: int
+
+
+def pattern(model: str | None, time: float | None, settings: Settings, prices: PriceBook) -> Pattern:
+    """That of a model and the time of a first turn."""
     terms = terms_of(prices.find(model, time))
     limit = settings.context_window or prices.window(model)
     most = terms.most if limit is None or limit > terms.most else limit - 1
-    since, reach = (time or 0.0) // PRICE_SPAN * PRICE_SPAN, max(settings.window, REACH)
-    state = Quiet(run, name, source, terms, model, most, since, since + PRICE_SPAN, reach=reach, first=line, log=log)
+    since = (time or 0.0) // PRICE_SPAN * PRICE_SPAN
+    return Pattern(model, terms, most, since, since + PRICE_SPAN, max(settings.window, REACH))
+
+
+def quiet(like: Pattern, run: str, line: int, name: str, source: Source | None, log: int) -> Quiet:
+    """A run whose first turn, at `line`, is of that pattern; it is not taken yet."""
+    state = Quiet(
+        run, name, source, like.terms, like.model, like.most, like.since, like.until, like.reach, line, log
+    )  # fmt: skip
     if source is None:
         state.kept = Kept()
     return state

@@ -15,7 +15,7 @@ from loopscan.clock import HOURS, RESTS, SECONDS, seconds_of
 from loopscan.decode import canonical
 from loopscan.late import BYTE, Source
 from loopscan.model import Call
-from loopscan.quiet import MARKS, SIZE, SLOTS, TURN, Quiet, quiet
+from loopscan.quiet import MARKS, SIZE, SLOTS, TURN, Pattern, Quiet, pattern, quiet
 from loopscan.rules import tools
 from loopscan.rules.likeness import ASKED, LISTED, may_be_alike
 from loopscan.rules.streaks import GAP
@@ -24,6 +24,8 @@ from loopscan.series import PART
 from loopscan.spelling import PATHS
 
 if TYPE_CHECKING:
+    from mmap import mmap
+
     from loopscan._compiled import Native
     from loopscan.money import PriceBook
     from loopscan.row import Row
@@ -35,6 +37,10 @@ _HELD: Final = 20_000
 _FULL: Final = PART * SIZE
 _SORTED: Final = orjson.OPT_SORT_KEYS
 _IDENT: Final = Struct("<q").pack
+
+
+Where = tuple["bytes | mmap", int, int, int, int]
+"""Some bytes, and from which on to which lines of them are to be taken; number and place of the first line."""
 
 
 class Keeper(Protocol):
@@ -70,6 +76,7 @@ class Quiets:
         self._name, self._log = "", 0
         self._source: Source | None = None
         self._known: Container[str] = ()
+        self._like: Pattern | None = None
         self._held: dict[str, Quiet] = {}
         self._calls = 0
 
@@ -77,15 +84,14 @@ class Quiets:
         """A log begins; the runs that are `known` are none of ours."""
         self._name, self._log, self._source, self._known = name, log, source, known
 
-    def take_lines(self, native: Native, block: bytes, at: int, line: int, place: int) -> tuple[int, int, int]:
-        """The same straight from the lines of a block, where the compiled part is at work.
+    def take_lines(self, native: Native, where: Where) -> tuple[int, int, int]:
+        """The same straight from lines, where the compiled part is at work.
 
-        `at`, `line`, `place`: byte in the block, number, and place in the log, of the first line; given back are those
-        of the first that is not taken.
+        Byte, number and place of the first line that is not taken.
         """
         return native.take(
-            self.states, self._source, self._log, self._prices, self.begin_run, self.start, block, at, line, place
-        )
+            self.states, self._source, self._log, self._prices, self.begin_run, self.start, *where
+        )  # fmt: skip
 
     def take(self, rows: list[Row], at: int) -> int:
         """Take the usual turns of quiet runs from number `at` on; the number of the first that is none.
@@ -176,9 +182,10 @@ class Quiets:
         """A run whose first line says so; None for one that is known to be no quiet one."""
         if run in self._known or not self._keeper.wants(run, self._format):
             return None
-        state = quiet(
-            run, model, time, line, self._name, self._source, self._log, self._settings, self._prices
-        )  # fmt: skip
+        like = self._like
+        if like is None or model != like.model or not like.since <= (time or 0.0) < like.until:
+            like = self._like = pattern(model, time, self._settings, self._prices)
+        state = quiet(like, run, line, self._name, self._source, self._log)
         self.states[run] = self.fresh[run] = state
         return state
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from loopscan.blob import Blob
-from loopscan.lines import blocks, placed
+from loopscan.lines import Block, blocks, placed
 from loopscan.skips import Skips
 from loopscan.stream import Plain, Stream, written
 
@@ -35,8 +35,8 @@ class Reach(Blob):
         self._head = None
         return placed(b"", self._stream, self._too_long(skips), self._patience, (lines, place), self._done)
 
-    def blocks(self, skips: Skips) -> Iterator[tuple[int, int, bytes]]:
-        """The same as blocks of whole lines: lines before, place, bytes."""
+    def blocks(self, skips: Skips) -> Iterator[Block]:
+        """The same as blocks of whole lines."""
         place, lines = self.start
         self._head = None
         return blocks(b"", self._stream, self._too_long(skips), self._patience, (lines, place), self._done)

@@ -93,6 +93,10 @@ class RunReport(ABC):
     def keep(self, spill: Spill) -> None:
         """Keep in `spill` what is packed of the turns."""
 
+    def is_spared(self, caps: Caps) -> bool:
+        """Whether it is plain to see that no exit fires on it; where not, it is to be found out."""
+        return False
+
     @property
     def whole(self) -> Totals:
         """The totals after the last turn."""

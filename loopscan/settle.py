@@ -10,6 +10,7 @@ from typing import Any, Final
 from loopscan.bill import Bill
 from loopscan.cold import Cold
 from loopscan.episodes import Episode
+from loopscan.exits import Caps
 from loopscan.finished import Finished, gap_note
 from loopscan.fired import NONE, Fired
 from loopscan.money import Checked, Children, Guessed, Money, Spent
@@ -126,6 +127,11 @@ class Settled(RunReport):
         self.part.keep(spill)
         self.spill = spill
 
+    def is_spared(self, caps: Caps) -> bool:
+        """Whether it reaches no cap: nothing else ends such a run."""
+        part = self.part
+        return caps.spare(part.turns, part.input + part.output, part.usd, part.elapsed)
+
     def altered(self, **changes: Any) -> RunReport:
         """The same with other values of some fields."""
         changes = {name: value for name, value in changes.items() if getattr(self, name) != value}
@@ -142,9 +148,8 @@ _FREE: Final[dict[str, int]] = {}
 
 def settled(state: Quiet, format_name: str, spill: Spill) -> Settled:
     """The report of a quiet run."""
-    part, times = state.part(spill)
-    gap = times.gap if gap_note(times.gap) else _NO_GAP
+    part, started, ended, gap = state.part(spill)
     return Settled(
-        state.run, state.name, format_name, state.model, times.started, times.ended, gap, part,
+        state.run, state.name, format_name, state.model, started, ended, gap if gap_note(gap) else _NO_GAP, part,
         state.terms.price, spill, NONE,
     )  # fmt: skip

@@ -14,11 +14,12 @@ class Spill:
     The file is gone with the last reference to the spill, or with the process.
     """
 
-    __slots__ = ("_end", "_file", "_room")
+    __slots__ = ("_elsewhere", "_end", "_file", "_room")
 
     def __init__(self, room: int = ROOM) -> None:
         self._room, self._end = room, 0
         self._file: BinaryIO | None = None
+        self._elsewhere = False
 
     def keep(self, data: bytes) -> bytes | int:
         """Keep bytes."""
@@ -29,7 +30,9 @@ class Spill:
             import tempfile  # seldom needed, slow to load
 
             self._file = cast(BinaryIO, tempfile.TemporaryFile(prefix="loopscan-"))  # noqa: SIM115 - lives as long as self
-        self._file.seek(self._end)
+        if self._elsewhere:  # to seek is to write what is held
+            self._file.seek(self._end)
+            self._elsewhere = False
         self._file.write(data)
         place, self._end = self._end, self._end + len(data)
         return place
@@ -46,4 +49,5 @@ class Spill:
             return kept
         assert self._file is not None
         self._file.seek(kept)
+        self._elsewhere = True
         return self._file.read(size)

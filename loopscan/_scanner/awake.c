@@ -273,19 +273,23 @@ static bool take_all(const Layout *layout, Awake *run, Block *block, int64_t *hi
 }
 
 const char more_doc[] =
-    "more(look, source, doubts, rate_in, rate_out, most_known, highest, block, at, line, place)"
+    "more(look, source, doubts, rate_in, rate_out, most_known, highest, data, at, end, line, place)"
     " -> (at, line, place, highest, sent, output, usd, waits)\n\n"
-    "Take the usual turns of one run from byte `at` of a block on, and behind number `highest`; their columns.";
+    "Take the usual turns of one run from byte `at` to byte `end` of some data, and behind number `highest`; their columns.";
 
 PyObject *more(PyObject *self, PyObject *const *args, Py_ssize_t count) {
     Block block;
     Awake run;
-    if (count != 11) {
+    if (count != 12) {
         PyErr_SetString(PyExc_TypeError, "more");
         return NULL;
     }
-    if (!read_block(&block, args + 7) || !begin(&run, args[0], args[1], args[2]))
+    if (!read_block(&block, args + 7))
+        return NULL;
+    if (!begin(&run, args[0], args[1], args[2])) {
+        PyBuffer_Release(&block.bytes);
         return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_ValueError, "more");
+    }
     int64_t highest = PyLong_AsLongLong(args[6]);
     run.rates[0] = PyLong_AsLongLong(args[3]);
     run.rates[1] = PyLong_AsLongLong(args[4]);
@@ -298,6 +302,7 @@ PyObject *more(PyObject *self, PyObject *const *args, Py_ssize_t count) {
                               (long long)highest, (char *)run.sent.data, run.sent.size, (char *)run.output.data,
                               run.output.size, (char *)run.usd.data, run.usd.size, (char *)run.waits.data,
                               run.waits.size);
+    PyBuffer_Release(&block.bytes);
     PyMem_Free(run.sent.data);
     PyMem_Free(run.output.data);
     PyMem_Free(run.usd.data);

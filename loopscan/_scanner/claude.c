@@ -140,28 +140,28 @@ static int take_entry(Claude *self, const Entry *entry, long number, PyObject *r
 }
 
 PyDoc_STRVAR(take_doc,
-    "take(block, at, line) -> (turns, at, line)\n\n"
-    "Take the usual lines of a block from byte `at` on, before which `line` lines are: the turns that are complete\n"
-    "then, and where the first line is that is not usual.");
+    "take(data, at, end, line) -> (turns, at, line)\n\n"
+    "Take the usual lines from byte `at` to byte `end` of some data, before which `line` lines are: the turns that are\n"
+    "complete then, and where the first line is that is not usual.");
 
 static PyObject *take(PyObject *self, PyObject *const *args, Py_ssize_t count) {
-    if (count != 3 || !PyBytes_Check(args[0])) {
+    Py_buffer bytes;
+    if (count != 4) {
         PyErr_SetString(PyExc_TypeError, "take");
         return NULL;
     }
-    Place from = (Place)PyBytes_AS_STRING(args[0]), end = from + PyBytes_GET_SIZE(args[0]);
-    Py_ssize_t start = PyLong_AsSsize_t(args[1]);
-    long line = PyLong_AsLong(args[2]);
-    if (PyErr_Occurred() || start < 0 || start > end - from) {
-        if (!PyErr_Occurred())
-            PyErr_SetString(PyExc_ValueError, "take");
+    Py_ssize_t start = PyLong_AsSsize_t(args[1]), stop = PyLong_AsSsize_t(args[2]);
+    long line = PyLong_AsLong(args[3]);
+    if (PyErr_Occurred() || PyObject_GetBuffer(args[0], &bytes, PyBUF_SIMPLE) < 0)
         return NULL;
-    }
+    bool within = start >= 0 && start <= stop && stop <= bytes.len;
+    if (!within)
+        PyErr_SetString(PyExc_ValueError, "take");
     Claude *claude = (Claude *)self;
-    PyObject *ready = PyList_New(0);
+    PyObject *ready = within ? PyList_New(0) : NULL;
     int taken = ready ? 1 : -1;
     Entry entry;
-    Place next, here = from + start;
+    Place from = bytes.buf, here = from + start, end = from + stop, next;
     for (; taken > 0 && here < end; here = next, line++) {
         next = memchr(here, '\n', (size_t)(end - here));
         next = next ? next + 1 : end;
@@ -170,6 +170,7 @@ static PyObject *take(PyObject *self, PyObject *const *args, Py_ssize_t count) {
         if (taken <= 0)
             break;
     }
+    PyBuffer_Release(&bytes);
     if (taken >= 0)
         return Py_BuildValue("Nnl", ready, here - from, line);
     Py_XDECREF(ready);

@@ -5,6 +5,7 @@
 Given given;
 
 extern PyType_Spec native_spec, claude_spec;
+PyObject *summed(PyObject *self, PyObject *turns);
 bool setup_quiet(PyObject *quiet);
 bool setup_awake(PyObject *look, PyObject *late);
 PyObject *share(PyObject *self, PyObject *args);
@@ -80,13 +81,16 @@ static Py_ssize_t ends_in_block(const char *at, const char *end) {
 }
 
 /* Lines are counted for every block, and bytes.count is slow at that. */
-static PyObject *lines_in(PyObject *Py_UNUSED(self), PyObject *block) {
-    if (!PyBytes_Check(block)) {
-        PyErr_SetString(PyExc_TypeError, "a block is bytes");
+static PyObject *lines_in(PyObject *Py_UNUSED(self), PyObject *args) {
+    Py_buffer bytes;
+    Py_ssize_t from, to;
+    if (!PyArg_ParseTuple(args, "y*nn", &bytes, &from, &to))
         return NULL;
-    }
-    const char *data = PyBytes_AS_STRING(block);
-    return PyLong_FromSsize_t(ends_in_block(data, data + PyBytes_GET_SIZE(block)));
+    const char *data = bytes.buf;
+    bool within = from >= 0 && from <= to && to <= bytes.len;
+    PyObject *lines = PyLong_FromSsize_t(within ? ends_in_block(data + from, data + to) : 0);
+    PyBuffer_Release(&bytes);
+    return lines;
 }
 
 PyDoc_STRVAR(share_doc, "share(types, things, pairs, limits): what the loops over turns have of Python.");
@@ -94,7 +98,8 @@ PyDoc_STRVAR(says_one_doc, "says_one(text, words): whether one of them stands in
 PyDoc_STRVAR(take_usual_doc, "take_usual(run, turns, at) -> the number of the first turn that is not usual.");
 
 static PyMethodDef functions[] = {
-    {"lines_in", lines_in, METH_O, "lines_in(block) -> how many ends of lines there are."},
+    {"lines_in", lines_in, METH_VARARGS, "lines_in(data, begin, end) -> how many ends of lines there are."},
+    {"summed", summed, METH_O, "summed(turns) -> what the records of some turns come to."},
     {"setup", setup, METH_VARARGS, setup_doc},
     {"is_steady", is_steady, METH_O, "is_steady(text): whether nothing in it can be volatile."},
     {"says_one", (PyCFunction)(void (*)(void))says_one, METH_FASTCALL, says_one_doc},

@@ -8,6 +8,8 @@ static void release(PyObject *self) {
     for (int i = 0; i < layout->count; i++)
         PyMem_Free(layout->fields[i].key);
     PyMem_Free(layout->fields);
+    for (int i = 0; i < AHEAD; i++)
+        Py_XDECREF(((Native *)self)->batch.runs[i]);
     type->tp_free(self);
     Py_DECREF(type);
 }

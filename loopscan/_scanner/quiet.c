@@ -1,6 +1,6 @@
 /* The usual turns of quiet runs, straight from the lines of a native log: what loopscan.quiets does in Python. */
 
-#include "work.h"
+#include "ahead.h"
 
 enum { RECORD = 37, SLOTS = 127 };
 
@@ -40,8 +40,8 @@ static double number_in(PyObject *object, Py_ssize_t place) {
 
 /* A new reference to the state of the run of a line, which may begin with it: NULL where there is none, or with an
    exception. */
-static PyObject *state_of(const Work *work, const Row *row, double moment, bool timed, long line) {
-    PyObject *run = PyUnicode_DecodeUTF8((const char *)row->run.from, row->run.size, "strict");
+static PyObject *state_of(const Work *work, const Row *row, PyObject *run, double moment, bool timed, long line) {
+    run = run ? Py_NewRef(run) : PyUnicode_DecodeUTF8((const char *)row->run.from, row->run.size, "strict");
     if (!run)
         return NULL;
     PyObject *state = PyDict_GetItemWithError(work->states, run);
@@ -173,8 +173,9 @@ static int take_turn(const Work *work, PyObject *state, const Row *row, const Bl
     return taken;
 }
 
-/* Take the turn of a line: as `take_turn`. `state`: that of the line before; from then on that of this one. */
-static int take_row(const Work *work, const Row *row, PyObject **state, const Block *block) {
+/* Take the turn of a line: as `take_turn`. `state`: that of the line before; from then on that of this one. `run`: its
+   name, where it is known. */
+static int take_row(const Work *work, const Row *row, PyObject *run, PyObject **state, const Block *block) {
     double moment;
     bool timed;
     if (!is_told(row))
@@ -183,7 +184,7 @@ static int take_row(const Work *work, const Row *row, PyObject **state, const Bl
         return -1;
     int same = *state ? same_text(*field_at(*state, at.run), &row->run, true) : 0;
     if (same == 0)
-        Py_XSETREF(*state, state_of(work, row, moment, timed, block->line));
+        Py_XSETREF(*state, state_of(work, row, run, moment, timed, block->line));
     if (same < 0 || !*state)
         return PyErr_Occurred() ? -1 : 0;
     int taken = take_turn(work, *state, row, block, moment, timed);
@@ -196,12 +197,12 @@ static int take_row(const Work *work, const Row *row, PyObject **state, const Bl
 }
 
 const char take_doc[] =
-    "take(states, source, log, prices, begin, start, block, at, line, place) -> (at, line, place)\n\n"
-    "Take the usual turns of quiet runs from byte `at` of a block on; where the first line is that is none.";
+    "take(states, source, log, prices, begin, start, data, at, end, line, place) -> (at, line, place)\n\n"
+    "Take the usual turns of quiet runs from byte `at` to byte `end` of some data; where the first line is that is none.";
 
 PyObject *take(PyObject *self, PyObject *const *args, Py_ssize_t count) {
     Block block;
-    if (count != 10 || !PyDict_Check(args[0])) {
+    if (count != 11 || !PyDict_Check(args[0])) {
         PyErr_SetString(PyExc_TypeError, "take");
         return NULL;
     }
@@ -209,15 +210,23 @@ PyObject *take(PyObject *self, PyObject *const *args, Py_ssize_t count) {
         return NULL;
     Work work = {args[0], args[1], args[2], args[3], args[4], args[5]};
     PyObject *state = NULL;
-    Row row = {.plain = (uint32_t)given.plain};
+    Native *native = (Native *)self;
+    Batch *batch = &native->batch;
+    const Fields fields = {at.turns, at.slots, at.trails};
     int taken = 1;
     while (block.here < block.end) {
-        Cursor c = line_of(&block);
-        taken = read_row(&((Native *)self)->layout, c, &row) ? take_row(&work, &row, &state, &block) : is_blank(c);
+        int i = line_in(native, &block, work.states, &fields);
+        if (i < 0)
+            taken = -1;
+        else if (batch->usual[i])
+            taken = take_row(&work, &batch->rows[i], batch->runs[i], &state, &block);
+        else
+            taken = is_blank(batch->lines[i]);
         if (taken <= 0)
             break;
-        step(&block, c.end);
+        step(&block, batch->lines[i].end);
     }
     Py_XDECREF(state);
+    PyBuffer_Release(&block.bytes);
     return taken < 0 ? NULL : Py_BuildValue("nlL", block.here - block.from, block.line, (long long)block.place);
 }

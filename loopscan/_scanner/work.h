@@ -7,13 +7,28 @@
 #include "row.h"
 #include "times.h"
 
+enum { AHEAD = 16 };
+
+/* Lines that were read, but not taken yet, of which `next` is the first. `runs`: the run of each, where it is not that of
+   the line before. */
+typedef struct {
+    Row rows[AHEAD];
+    Cursor lines[AHEAD];
+    int64_t places[AHEAD];
+    PyObject *runs[AHEAD];
+    bool usual[AHEAD];
+    int next, count;
+} Batch;
+
 typedef struct {
     PyObject_HEAD
     Layout layout;
+    Batch batch;
 } Native;
 
-/* Where a loop stands in a block of lines. `origin`: where that place was when the loop began. */
+/* Where a loop stands in a block of lines. */
 typedef struct {
+    Py_buffer bytes;
     Place from, here, end;
     long line;
     int64_t place;
@@ -23,21 +38,23 @@ extern const char take_doc[], more_doc[];
 PyObject *take(PyObject *self, PyObject *const *args, Py_ssize_t count);
 PyObject *more(PyObject *self, PyObject *const *args, Py_ssize_t count);
 
-/* A block of bytes, and byte, line and place of the next of its lines. False with an exception. */
+/* Bytes, from which on to which lines of them are to be read, number and place of the first: five arguments. The bytes
+   are to be released. False with an exception. */
 static inline bool read_block(Block *block, PyObject *const *args) {
-    if (!PyBytes_Check(args[0])) {
-        PyErr_SetString(PyExc_TypeError, "a block is bytes");
+    if (PyObject_GetBuffer(args[0], &block->bytes, PyBUF_SIMPLE) < 0)
         return false;
-    }
-    Py_ssize_t at = PyLong_AsSsize_t(args[1]), size = PyBytes_GET_SIZE(args[0]);
-    block->from = (Place)PyBytes_AS_STRING(args[0]);
-    block->end = block->from + size;
-    block->line = PyLong_AsLong(args[2]);
-    block->place = PyLong_AsLongLong(args[3]);
-    if (!PyErr_Occurred() && (at < 0 || at > size))
-        PyErr_SetString(PyExc_ValueError, "no byte of the block");
+    Py_ssize_t at = PyLong_AsSsize_t(args[1]), end = PyLong_AsSsize_t(args[2]);
+    block->from = block->bytes.buf;
+    block->line = PyLong_AsLong(args[3]);
+    block->place = PyLong_AsLongLong(args[4]);
+    if (!PyErr_Occurred() && (at < 0 || at > end || end > block->bytes.len))
+        PyErr_SetString(PyExc_ValueError, "no bytes of the block");
     block->here = block->from + at;
-    return !PyErr_Occurred();
+    block->end = block->from + end;
+    if (!PyErr_Occurred())
+        return true;
+    PyBuffer_Release(&block->bytes);
+    return false;
 }
 
 /* The next line, its end of line included. */

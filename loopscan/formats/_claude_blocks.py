@@ -14,27 +14,30 @@ from loopscan.ids import RECENT
 from loopscan.model import MISSING, Call, LateCall, Turn, Usage
 
 if TYPE_CHECKING:
+    from mmap import mmap
+
     from loopscan._compiled import Claude
+    from loopscan.lines import Block
 
 
 class Blocks:
     """The lines of blocks that are not blank, for who takes most of them by himself.
 
-    `data`: the present block; `at`: its first byte that is not taken; `number`: the lines before it.
+    `data`, `end`: where the present block is; `at`: its first byte that is not taken; `number`: the lines before it.
     """
 
-    def __init__(self, blocks: Iterator[tuple[int, int, bytes]]) -> None:
+    def __init__(self, blocks: Iterator[Block]) -> None:
         self._blocks = blocks
-        self.data, self.at, self.number = b"", 0, 0
+        self.data: bytes | mmap = b""
+        self.at = self.end = self.number = 0
 
     def more(self) -> bool:
         """Whether anything is left, in the present block or in the next one, which then is the present one."""
-        while self.at >= len(self.data):
+        while self.at >= self.end:
             block = next(self._blocks, None)
             if block is None:
                 return False
-            self.number, _, self.data = block
-            self.at = 0
+            self.number, _, self.data, self.at, self.end = block
         return True
 
     def __iter__(self) -> Iterator[tuple[int, bytes]]:
@@ -42,7 +45,7 @@ class Blocks:
 
     def __next__(self) -> tuple[int, bytes]:
         while self.more():
-            start, end = self.at, self.data.find(b"\n", self.at) + 1 or len(self.data)
+            start, end = self.at, self.data.find(b"\n", self.at, self.end) + 1 or self.end
             self.at, self.number = end, self.number + 1
             line = self.data[start:end]
             if not line.isspace():

@@ -18,8 +18,11 @@ from loopscan.model import Rows as Batch
 from loopscan.row import Row
 
 if TYPE_CHECKING:
+    from mmap import mmap
+
     from loopscan._compiled import Native
-    from loopscan.quiets import Quiets
+    from loopscan.lines import Block
+    from loopscan.quiets import Quiets, Where
 
 _ROLES: Final = ("run", "name", "args", "result", "number", "ts", "error", "model", "sent", "output", "")
 _MAY_LACK: Final = ("args", "error", "model", "")
@@ -45,29 +48,34 @@ class Lines:
     `line`, `place`: number and place of the next one. An iterator over what is left, for those who need more of them.
     """
 
-    def __init__(self, blocks: Iterator[tuple[int, int, bytes]]) -> None:
-        self._blocks, self._block, self._at = blocks, b"", 0
+    def __init__(self, blocks: Iterator[Block]) -> None:
+        self._blocks, self._at, self._end = blocks, 0, 0
+        self._data: bytes | mmap = b""
         self.line, self.place = 1, 0
 
     def more(self) -> bool:
         """Whether there is a next line."""
-        while self._at >= len(self._block):
+        while self._at >= self._end:
             found = next(self._blocks, None)
             if found is None:
                 return False
-            before, self.place, self._block = found
-            self.line, self._at = before + 1, 0
+            before, self.place, self._data, self._at, self._end = found
+            self.line = before + 1
         return True
+
+    @property
+    def where(self) -> Where:
+        """Bytes, those of them that are left, number and place of the next line."""
+        return self._data, self._at, self._end, self.line, self.place
 
     def take(self, native: Native, quiets: Quiets) -> bool:
         """Let the quiet runs take what they do; whether that was all of the block."""
-        self._at, self.line, self.place = quiets.take_lines(native, self._block, self._at, self.line, self.place)
-        return self._at >= len(self._block)
+        self._at, self.line, self.place = quiets.take_lines(native, self.where)
+        return self._at >= self._end
 
     def peek(self) -> bytes:
         """The next line."""
-        end = self._block.find(b"\n", self._at) + 1
-        return self._block[self._at : end or len(self._block)]
+        return self._data[self._at : self._data.find(b"\n", self._at, self._end) + 1 or self._end]
 
     def step(self, line: bytes) -> None:
         """Go on behind a line."""
@@ -77,8 +85,9 @@ class Lines:
 
     def goes_on(self, run: bytes) -> bool:
         """Whether the line behind the next one may be of its run, too."""
-        behind = self._block.find(b"\n", self._at) + 1
-        return behind > 0 and self._block.find(run, behind, self._block.find(b"\n", behind)) >= 0
+        data, end = self._data, self._end
+        behind = data.find(b"\n", self._at, end) + 1
+        return behind > 0 and data.find(run, behind, data.find(b"\n", behind, end)) >= 0
 
     def more_of(
         self, native: Native, run: Run, source: Any, look: Any, doubts: Any, rates: tuple[int, int], most: int
@@ -86,7 +95,7 @@ class Lines:
         """The columns of the next turns of a run, see `loopscan.model.Further`."""
         highest = floor(min(max(run.highest, -_FAR), _FAR))
         self._at, self.line, self.place, highest, *columns = native.more(
-            look, source, doubts, *rates, most, highest, self._block, self._at, self.line, self.place
+            look, source, doubts, rates[0], rates[1], most, highest, *self.where
         )
         if columns[0] is None:
             return None

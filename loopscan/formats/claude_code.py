@@ -104,9 +104,9 @@ class SessionLog:
         """The events of a file of lines, most of which are usual ones."""
         lines, take = Blocks(self.blob.blocks(self.scan.skips)), claude.take
         while lines.more():
-            turns, lines.at, lines.number = take(lines.data, lines.at, lines.number)
+            turns, lines.at, lines.number = take(lines.data, lines.at, lines.end, lines.number)
             yield turns
-            if lines.at < len(lines.data):
+            if lines.at < lines.end:
                 number, data = next(lines)
                 yield self._unusual(number, data, lines)
 
