@@ -9,6 +9,8 @@ from heapq import merge
 from itertools import chain
 from typing import Final
 
+from loopscan.compiled import compiled
+
 RECENT: Final = 1 << 15
 """Hashes that are kept as a set: one takes there seven times the room."""
 _MARKS: Final = (1 << 20) - 1
@@ -31,11 +33,8 @@ class Ids:
             return True
         if not self._packed or not self._marks[number & _MARKS]:
             return False
-        for numbers in self._packed:
-            at = bisect_left(numbers, number)
-            if at < len(numbers) and numbers[at] == number:
-                return True
-        return False
+        part = compiled()
+        return _any_holds(self._packed, number) if part is None else bool(part.any_holds(self._packed, number))
 
     def __iter__(self) -> Iterator[int]:
         return chain(self._recent, *self._packed)
@@ -72,5 +71,18 @@ class Ids:
         for number in numbers:
             marks[number & _MARKS] = 1
         while packed and len(packed[-1]) < 2 * len(numbers):
-            numbers = array("q", merge(packed.pop(), numbers))
+            numbers = _merged(packed.pop(), numbers)
         packed.append(numbers)
+
+
+def _any_holds(arrays: list[array[int]], number: int) -> bool:
+    for numbers in arrays:
+        at = bisect_left(numbers, number)
+        if at < len(numbers) and numbers[at] == number:
+            return True
+    return False
+
+
+def _merged(one: array[int], other: array[int]) -> array[int]:
+    part = compiled()
+    return array("q", merge(one, other) if part is None else part.merged(one, other))

@@ -1,6 +1,7 @@
 /* The usual lines of Claude Code sessions, straight from the log: what loopscan.formats._claude_turns does in Python. */
 
 #include "claude_more.h"
+#include "ids.h"
 #include "times.h"
 
 enum { RAW_HEAD = 9, RAW_TAIL = 11 };
@@ -12,11 +13,10 @@ static int is_copy(const Claude *self, PyObject *key) {
     Py_hash_t hash = hash_of_two(hash_of("claude-code", 11), PyObject_Hash(key));
     PyObject *number = PyLong_FromLongLong(hash), *recent = *field_at(self->seen, at.recent);
     PyObject *packed = *field_at(self->seen, at.packed), *marks = *field_at(self->seen, at.marks);
-    bool rare = PySet_GET_SIZE(recent) + 1 >= self->most;
-    if (PyList_GET_SIZE(packed))
-        rare |= PyByteArray_AS_STRING(marks)[hash & (PyByteArray_GET_SIZE(marks) - 1)];
-    int met = !number ? -1 : rare ? 2 : PySet_Contains(recent, number);
-    if (met == 2) {
+    int met = number ? PySet_Contains(recent, number) : -1;
+    if (!met && PyList_GET_SIZE(packed) && PyByteArray_AS_STRING(marks)[hash & (PyByteArray_GET_SIZE(marks) - 1)])
+        met = any_holds(packed, hash);
+    if (!met && PySet_GET_SIZE(recent) + 1 >= self->most) {
         PyObject *answer = PyObject_CallMethod(self->seen, "met", "O", number);
         met = answer ? PyObject_IsTrue(answer) : -1;
         Py_XDECREF(answer);

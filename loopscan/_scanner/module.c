@@ -9,6 +9,9 @@ PyObject *summed(PyObject *self, PyObject *turns);
 bool setup_quiet(PyObject *quiet);
 bool setup_awake(PyObject *look, PyObject *late);
 PyObject *share(PyObject *self, PyObject *args);
+PyObject *any_holds_of(PyObject *self, PyObject *args);
+PyObject *merged(PyObject *self, PyObject *args);
+extern const char any_holds_doc[], merged_doc[];
 PyObject *take_usual(PyObject *self, PyObject *const *args, Py_ssize_t count);
 PyObject *is_steady(PyObject *self, PyObject *value);
 PyObject *says_one(PyObject *self, PyObject *const *args, Py_ssize_t count);
@@ -98,7 +101,9 @@ PyDoc_STRVAR(says_one_doc, "says_one(text, words): whether one of them stands in
 PyDoc_STRVAR(take_usual_doc, "take_usual(run, turns, at) -> the number of the first turn that is not usual.");
 
 static PyMethodDef functions[] = {
+    {"any_holds", any_holds_of, METH_VARARGS, any_holds_doc},
     {"lines_in", lines_in, METH_VARARGS, "lines_in(data, begin, end) -> how many ends of lines there are."},
+    {"merged", merged, METH_VARARGS, merged_doc},
     {"summed", summed, METH_O, "summed(turns) -> what the records of some turns come to."},
     {"setup", setup, METH_VARARGS, setup_doc},
     {"is_steady", is_steady, METH_O, "is_steady(text): whether nothing in it can be volatile."},
