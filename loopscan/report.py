@@ -71,6 +71,11 @@ class RunReport(ABC):
         return None
 
     @property
+    def figures(self) -> tuple[Any, ...]:
+        """What its record differs in from those of its kind, in the order of the record, all but the notes."""
+        return ()
+
+    @property
     @abstractmethod
     def series(self) -> Series:
         """What it spent, turn by turn."""

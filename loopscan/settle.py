@@ -74,10 +74,25 @@ class Settled(RunReport):
     @property
     def kind(self) -> Hashable:
         """Runs of one kind have records that differ in names, times and sums only; None = of no kind."""
-        if self.exits or self.children is not None:
+        if self.children is not None:
             return None
-        price = self.price
-        return self.format, self.model, *((None, None) if price is None else (price.source, price.model))
+        price, exits = self.price, self.exits
+        fired = tuple([f.exit for f in exits]) if exits else None
+        return self.format, self.model, fired, price and price.source, price and price.model
+
+    @property
+    def figures(self) -> tuple[Any, ...]:
+        """What its record differs in from those of its kind, in the order of the record, all but the notes."""
+        part, exits, priced = self.part, self.exits, self.price is not None
+        turns, usd = part.turns, self.usd if priced else None
+        fired: tuple[Any, ...] = ()
+        for f in exits and (exits[0], *exits):
+            money = (f.usd, f.saved_usd, f.closing_usd) if priced else (None, None, None)
+            fired += (f.turn, f.paid_sends, money[0], f.saved_turns, money[1], money[2])
+        return (
+            self.run, self.source, self.started, self.ended, turns, turns, *fired, turns, part.input, part.output,
+            usd, 0 if priced else turns, self.times_normal, usd,
+        )  # fmt: skip
 
     @property
     def series(self) -> Series:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Iterator
-from functools import lru_cache
+from collections.abc import Callable, Hashable, Iterator
+from itertools import chain
 from typing import Any, Final, TextIO
 
 import orjson
 
+from loopscan.compiled import compiled
 from loopscan.decode import canonical
 from loopscan.hidden import escaped
 from loopscan.records import record
@@ -22,8 +23,14 @@ _FIGURES: Final = (
     ("usage", "input_tokens"), ("usage", "output_tokens"), ("cost", "usd"), ("cost", "unpriced_sends"),
     ("cost", "times_normal"), ("cost", "total_usd"), ("notes",),
 )  # fmt: skip
-"""Where the records of two runs of one kind differ, in the order of the record."""
+_OF_EXIT: Final = ("turn", "paid_sends", "usd", "saved_turns", "saved_usd", "closing_usd")
+"""Where the records of two runs of one kind differ, and what differs of each exit, first of all of the first one."""
+_ROLES: Final = (b"ssttnn", b"nndndd", b"nnndnfdj")
+"""How these figures are written, see `_FORMS`; in the order of the record, where the exits are the middle."""
 _MOULDS: Final = 1000
+
+Mould = tuple[tuple[str, ...], bytes]
+"""A record without its figures: the text before, between and behind them, and how each is written."""
 
 
 def dumps(value: Any, indent: bool = False) -> str:
@@ -44,56 +51,76 @@ def _fast(value: Any, indent: bool = False) -> str:
 
 def texts(runs: list[RunReport], indent: bool = False) -> Iterator[str]:
     """The record of each run as JSON text. One that is like another one's is that one's text with its own figures."""
-    moulds: dict[Hashable, str | None] = {}
+    moulds: dict[Hashable, Mould | None] = {}
     for run in runs:
         kind, text = run.kind, None
         if kind is not None:
-            mould = moulds.get(kind, "")
-            if mould == "":
+            mould = moulds.get(kind, _UNKNOWN)
+            if mould is _UNKNOWN:
                 if len(moulds) >= _MOULDS:
                     moulds.clear()
                 mould = moulds[kind] = _mould(run, indent)
-            text = mould and _filled(mould, run, indent)
+            if mould is not None and (notes := _listed(run.notes, indent)) is not None:
+                text = _filled(mould, (*run.figures, notes))
         yield text or dumps(record(run), indent)
 
 
-def _mould(run: RunReport, indent: bool) -> str | None:
-    """The record of a run with `%s` for each of its figures; None where that cannot be told."""
+_UNKNOWN: Final[Mould] = ((), b"")
+
+
+def _mould(run: RunReport, indent: bool) -> Mould | None:
+    """What the records of all runs of this one's kind have in common; None where that cannot be told."""
     full = record(run)
     for *above, name in _FIGURES:
         (full[above[0]] if above else full)[name] = _GAP
+    for fired in full["exits"]:
+        fired.update(dict.fromkeys(_OF_EXIT, _GAP))  # the first one is "first_exit", too
     try:
         text = _fast(full, indent)
     except (orjson.JSONEncodeError, RecursionError):
         return None
-    return text.replace("%", "%%").replace(f'"{_GAP}"', "%s") if text.count(_GAP) == len(_FIGURES) else None
+    before, of_exit, behind = _ROLES
+    roles = before + of_exit * (len(run.exits) + 1 if run.exits else 0) + behind
+    return (tuple(text.split(f'"{_GAP}"')), roles) if text.count(_GAP) == len(roles) else None
 
 
-def _filled(mould: str, run: RunReport, indent: bool) -> str | None:
-    """The record of a run of the kind of a mould."""
-    spent, usd, times, notes = run.spent, run.priced_usd, run.times_normal, run.notes
-    cost = "null" if usd is None else _figure(dollars(usd))
+def _filled(mould: Mould, figures: tuple[Any, ...]) -> str | None:
+    """The record of a run of the kind of a mould; None where its texts are beyond the fast encoder."""
+    made = compiled()
+    if made is not None:
+        text: str | None = made.fill(*mould, figures)
+        if text is not None:
+            return text
+    pieces, roles = mould
     try:
-        name, source = _fast(run.run), _text(run.source)
-        remarks = _fast(notes, indent).replace("\n", "\n  ") if notes else "[]"
+        written = [_FORMS[role](figure) for role, figure in zip(roles, figures, strict=True)]
     except orjson.JSONEncodeError:
         return None
-    return mould % (
-        name, source, _time(run.started), _time(run.ended), run.turns, run.calls, spent.sends, spent.input,
-        spent.output, cost, spent.unpriced, "null" if times is None else _figure(times), cost, remarks,
-    )  # fmt: skip
+    return "".join(chain.from_iterable(zip(pieces, written, strict=False))) + pieces[-1]
 
 
-_text = lru_cache(maxsize=4)(_fast)
+def _listed(notes: list[str], indent: bool) -> str | None:
+    if not notes:
+        return "[]"
+    try:
+        return _fast(notes, indent).replace("\n", "\n  ")
+    except orjson.JSONEncodeError:
+        return None
 
 
-def _figure(value: float | None) -> str:
-    return orjson.dumps(value).decode()
+def _dollars(pico: int | None) -> str:
+    return orjson.dumps(dollars(pico)).decode()
 
 
 def _time(moment: float | None) -> str:
     stamp = iso(moment)
     return "null" if stamp is None else f'"{stamp}"'
+
+
+_FORMS: Final[dict[int, Callable[[Any], str]]] = {
+    ord("s"): _fast, ord("t"): _time, ord("n"): str, ord("d"): _dollars, ord("f"): _fast, ord("j"): str,
+}  # fmt: skip
+"""Strings, times, counts, picodollars, other figures, and what is JSON already. Counts are never None."""
 
 
 def render(report: Report, out: TextIO, options: Options) -> None:

@@ -1,0 +1,63 @@
+"""The ends of runs: what the compiled part makes of them is what Python makes of them."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+from loopscan.compiled import compiled
+from loopscan.render import jsonl
+
+needs_compiled = pytest.mark.skipif(compiled() is None, reason="nothing is compiled here")
+
+NAMES = ("run-1", "", "a b", 'quo"te', "back\\slash", "näh", "tab\t", "\x7f", "日本", "x" * 3000, "\ud800", "/a.jsonl")
+DOLLARS = (None, 0, 1, 10**12, 10**8, 10**8 - 1, 10**15, 10**40, -5)
+
+
+def _moments(rng: random.Random) -> list[float | None]:
+    whole = rng.randrange(4_000_000_000)
+    return [
+        None, 0.0, -1.5, float(whole), whole + rng.random(), whole + rng.randrange(1000) / 1000, 1e300, -0.0,
+        float("nan"), float("inf"), 253402300799.9999999, 253402300798.9999, rng.uniform(0, 2.5e11), whole + 0.9999999,
+        whole + 0.0000005, whole + 0.0000015, 951782400.0 + 86400 * rng.randrange(40000), 1e-7,
+    ]  # fmt: skip
+
+
+def _values(role: int, rng: random.Random) -> Any:
+    if role == ord("s"):
+        return rng.choice(NAMES)
+    if role == ord("t"):
+        return rng.choice(_moments(rng))
+    if role == ord("n"):
+        return rng.choice([0, 1, rng.randrange(10**6), 1 << 62, (1 << 63) - 1, 1 << 64, 10**30])
+    if role == ord("d"):
+        return rng.choice([*DOLLARS, rng.randrange(10 ** rng.randrange(1, 17)), rng.randrange(10**15)])
+    if role == ord("f"):
+        return rng.choice([None, 0.0, 0.1, 1e16, -2.5, float("inf"), round(rng.uniform(0, 1000), 1), rng.random()])
+    return rng.choice(["[]", '["longest gap: 2m00s before turn 3"]', '["ü"]'])
+
+
+@needs_compiled
+def test_a_record_is_the_same_filled_in_by_either_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = random.Random(7)
+    pairs = []
+    for _ in range(4000):
+        roles = bytes(rng.choice(b"stndfj") for _ in range(rng.randrange(1, 6)))
+        mould = tuple(f'"key{i}":' if i % 3 else "ö" for i in range(len(roles) + 1)), roles
+        figures = tuple(_values(role, rng) for role in roles)
+        pairs.append((mould, figures, jsonl._filled(mould, figures)))
+    monkeypatch.setattr(jsonl, "compiled", lambda: None)
+    for mould, figures, text in pairs:
+        assert jsonl._filled(mould, figures) == text, (mould, figures)
+
+
+@needs_compiled
+@pytest.mark.parametrize("role", "stdf")
+def test_most_figures_are_usual_ones(role: str) -> None:
+    made = compiled()
+    assert made is not None
+    usual = {"s": "run-1", "t": 1790000000.001, "d": 123456789012, "f": 1.5}
+    assert made.fill(("<", ">"), role.encode(), (usual[role],)) is not None
+    assert made.fill(("<", ">"), role.encode(), (None,)) == "<null>"
