@@ -10,6 +10,7 @@ from typing import BinaryIO, Final, Self
 
 from loopscan import decode
 from loopscan.compression import unpacked
+from loopscan.copied import Copied
 from loopscan.document import begins, values_of
 from loopscan.errors import InputError
 from loopscan.lines import LINE_LIMIT, Block, blocks, placed
@@ -160,6 +161,17 @@ class Blob:
         """The same as blocks of whole lines."""
         ahead, self._ahead, self._head = self._ahead, b"", None
         return blocks(ahead, self._stream, self._too_long(skips), self._patience)
+
+    def copied(self) -> Copied | None:
+        """From now on all of it is copied as it is read; None where it can be read again itself, or not be copied."""
+        if self.plain:
+            return None
+        try:
+            copy = Copied(self._ahead, self._stream)
+        except OSError:
+            return None
+        self._stream = copy
+        return copy
 
     def _too_long(self, skips: Skips) -> Callable[[int], None]:
         def too_long(number: int) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO, ClassVar, Final
 
+from loopscan.copied import Copied
 from loopscan.decode import FAST_ERRORS
 from loopscan.model import JSON, MISSING, Call
 from loopscan.row import Plain, Row
@@ -21,12 +22,14 @@ _OPEN: Final = 16
 
 
 class Source:
-    """A log file whose lines can be read again; `identity`: its device and inode, which no other of its name has."""
+    """A log, or a copy of one, whose lines can be read again; `identity`: device and inode of the file."""
 
     __slots__ = ("_decode", "_file", "_identity", "_path")
     _open: ClassVar[deque[Source]] = deque()
 
-    def __init__(self, path: Path, decode: Callable[[bytes], Row], identity: tuple[int, int] | None = None) -> None:
+    def __init__(
+        self, path: Path | Copied, decode: Callable[[bytes], Row], identity: tuple[int, int] | None = None
+    ) -> None:
         self._path, self._decode, self._identity = path, decode, identity
         self._file: BinaryIO | None = None
 
@@ -43,9 +46,10 @@ class Source:
         self.close_all(_OPEN - 1)
         file = self._file = self._path.open("rb")
         self._open.append(self)
-        status = os.fstat(file.fileno())
-        if self._identity not in (None, (status.st_dev, status.st_ino)):
-            self._decode = _gone
+        if self._identity is not None:
+            status = os.fstat(file.fileno())
+            if self._identity != (status.st_dev, status.st_ino):
+                self._decode = _gone
         return file
 
     @classmethod

@@ -11,7 +11,6 @@ from loopscan.formats._native_fast import native_of
 from loopscan.formats._native_held import keep, note, run_of
 from loopscan.formats._native_log import Log
 from loopscan.formats._native_rows import Rows
-from loopscan.late import Source
 from loopscan.model import Event, Further
 from loopscan.model import Rows as Batch
 from loopscan.row import Row as UsualRow
@@ -26,8 +25,7 @@ def events(log: Log, rows: Rows) -> Iterator[Event | Batch | Further]:
     """The events of a log of usual lines; what is not usual goes the general way."""
     blob, skips = log.blob, log.scan.skips
     usual = rows.usual if log.scan.quiets is not None and not rows.anonymous else None
-    log.source = None if blob.path is None or not blob.plain else Source(blob.path, rows.usual, blob.identity())
-    log.begin_quiets()
+    log.begin_source(rows.usual)
     native = None if usual is None or log.source is None else native_of(rows)
     if native is not None:
         yield from fast_events(log, rows, native)
@@ -67,7 +65,7 @@ def _block(log: Log, block: list[UsualRow], texts: list[bytes], rows: Rows) -> I
     quiets, at, end = log.scan.quiets, 0, len(block)
     if quiets is None or not block:
         return
-    lost = log.source is not None and block[-1].place < 0
+    lost = log.source is not None and log.is_lost(block[0].line, block[-1].place)
     while at < end:
         quiets.marked = log.runs.all_marked
         if not lost and (at := quiets.take(block, at)) == end:

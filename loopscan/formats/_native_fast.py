@@ -134,7 +134,9 @@ def events(log: Log, rows: Rows, native: Native) -> Iterator[Event | Batch | Fur
     assert quiets is not None
     lines = Lines(log.blob.blocks(skips))
     while lines.more():
-        if not runs.all_marked and lines.place >= 0 and lines.take(native, quiets):
+        if log.is_lost(lines.line, lines.place):
+            lines.place = -1
+        elif not runs.all_marked and lines.take(native, quiets):
             continue
         number, line = lines.line, lines.peek()
         row = lines.row(rows, line)

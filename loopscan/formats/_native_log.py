@@ -11,6 +11,7 @@ from msgspec import UNSET
 
 from loopscan import decode
 from loopscan.blob import Blob
+from loopscan.copied import Copied
 from loopscan.decode import FAST_ERRORS, word
 from loopscan.formats import Scan
 from loopscan.formats._fields import text_or_none, when
@@ -28,16 +29,32 @@ from loopscan.row import turn_of as turn_of_row
 class Log:
     """One native log while it is read."""
 
-    def __init__(self, blob: Blob, scan: Scan) -> None:
-        self.blob, self.scan = blob, scan
+    def __init__(self, blob: Blob, scan: Scan, copy: Copied | None = None) -> None:
+        self.blob, self.scan, self.copy = blob, scan, copy
         self.runs: Runs = scan.memory.setdefault("loopscan", Runs(scan.field_map))
-        self.runs.begin(blob)
+        self.runs.begin(blob, copy)
         self.source: Source | None = None
         self.begin_quiets()
         self.met: list[tuple[int, str, Run]] = []
         """First line, id and state of the runs of this log that are not quiet."""
         self.kept: deque[tuple[int, Run]] = deque()
         """Line number and run of the rows that are held, oldest first."""
+
+    def begin_source(self, row: Callable[[bytes], UsualRow]) -> None:
+        """Lines can be read again as rows, where there is a file of them."""
+        if self.copy is not None:
+            self.source = Source(self.copy, row)
+        elif self.blob.path is not None and self.blob.plain:
+            self.source = Source(self.blob.path, row, self.blob.identity())
+        self.begin_quiets()
+
+    def is_lost(self, line: int, place: int) -> bool:
+        """Whether a line of that number and place cannot be read again once more was read, where others can."""
+        if self.copy is not None and not self.copy.whole:
+            if self.blob.path is None:
+                self.runs.mark_all(line)
+            return True
+        return place < 0
 
     def begin_quiets(self) -> None:
         """The quiet runs take what comes now as of this log."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from functools import partial
 from typing import TYPE_CHECKING
 
 from loopscan.blob import Blob
+from loopscan.copied import Copied
 from loopscan.decode import canonical
 from loopscan.errors import InputError
 from loopscan.formats._mapped import mapped
@@ -107,7 +108,7 @@ class Runs:
     """All runs of a scan's native logs.
 
     Lines whose numbers only go up need no marks. Where an earlier number comes back, `all_marked` is set and what was
-    read before is read once more for its marks; a stream cannot be, so it is marked from its beginning.
+    read before is read once more for its marks; a stream without a copy cannot be: it is marked from its beginning.
     """
 
     field_map: dict[str, str]
@@ -117,15 +118,19 @@ class Runs:
     """How many were begun."""
     quiet: Mapping[str, Quiet] = field(default_factory=dict)
     """Runs of which no more is known here than there."""
-    _files: list[Path] = field(default_factory=list)
+    _again: list[Callable[[], Blob]] = field(default_factory=list)
+    """To read each of them once more."""
 
-    def begin(self, blob: Blob) -> None:
-        """An input begins."""
+    def begin(self, blob: Blob, copy: Copied | None = None) -> None:
+        """An input begins; `copy`: what there will be of it."""
         self.logs += 1
-        if blob.path is None:
-            self._mark_all(None)
+        if blob.path is not None:
+            self._again.append(partial(Blob, str(blob.path), blob.path))
+        elif copy is not None:
+            name = blob.name
+            self._again.append(lambda: Blob(name, None, copy.open()))
         else:
-            self._files.append(blob.path)
+            self.mark_all(None)
 
     def is_copy(self, run: Run, number: JSON, stamp: JSON, turn: Turn | None, line: int, state: JSON = None) -> bool:
         """Whether a line with `turn` and `ts`, at `line` of the newest input, was met before."""
@@ -140,7 +145,7 @@ class Runs:
                     return True
                 same.add(found)
                 return False
-            self._mark_all(line)
+            self.mark_all(line)
         found = mark(number, stamp, turn, state)
         if place > run.highest:
             run.highest = place
@@ -149,15 +154,17 @@ class Runs:
         run.keep(found)
         return False
 
-    def _mark_all(self, line: int | None) -> None:
-        """Mark what was read before `line` of the newest input (None: before it)."""
+    def mark_all(self, line: int | None) -> None:
+        """Mark what was read before `line` of the newest input (None: before it), unless it is marked already."""
+        if self.all_marked:
+            return
         self.all_marked = True
         for run_id, state in self.quiet.items():
             self.by_id.setdefault(run_id, Run(highest=state.highest))
-        for i, path in enumerate(self._files, 1):
+        for i, again in enumerate(self._again, 1):
             try:
-                with Blob(str(path), path) as blob:
-                    self._mark(blob, line if i == len(self._files) else None)
+                with again() as blob:
+                    self._mark(blob, line if i == len(self._again) else None)
             except InputError:
                 continue  # gone since it was read
 

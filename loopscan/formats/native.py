@@ -60,8 +60,8 @@ def read(blob: Blob, scan: Scan) -> Iterator[Event]:
 
 
 def _read(blob: Blob, scan: Scan) -> Iterator[Event | Batch | Further]:
-    log = Log(blob, scan)
     rows = None if scan.field_map or blob.head.document else rows_of(blob.head)
+    log = Log(blob, scan, None if rows is None or scan.quiets is None or rows.anonymous else blob.copied())
     if rows is not None:
         yield from events(log, rows)
     else:
