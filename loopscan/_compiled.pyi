@@ -1,7 +1,7 @@
 from array import array
 from collections.abc import Callable, Collection
 from mmap import mmap
-from typing import Any
+from typing import Any, Literal
 
 from loopscan.ids import Ids
 from loopscan.model import Turn
@@ -29,6 +29,29 @@ def says_one(text: str, words: tuple[str, ...], /) -> bool | None: ...
 def take_usual(run: Any, turns: list[Any], at: int, /) -> int: ...
 def any_holds(arrays: list[array[int]], number: int, /) -> bool: ...
 def merged(one: array[int], other: array[int], /) -> bytes: ...
+
+class Chat:
+    def __new__(
+        cls, speaking: Collection[str], words: int, late: type, missing: Any, decode: Callable[[bytes], Any], /
+    ) -> Chat: ...
+    def heard(self, line: bytes, reach: int, /) -> tuple[bytes, int, bytes, bytes] | Literal[False] | None: ...
+    def play(self, line: bytes, /) -> tuple[bytes, list[Any], list[str], list[int]] | None: ...
+    @staticmethod
+    def filled(
+        written: bytes,
+        chars: bytes,
+        base: int,
+        growth: int,
+        output: int,
+        history: int,
+        per_history: int,
+        results: int,
+        per_results: int,
+        tokens: int,
+        per_tokens: int,
+        most: int,
+        /,
+    ) -> tuple[tuple[int, int], bytes] | None: ...
 
 class Native:
     def __new__(cls, fields: list[tuple[str, int]], needed: int, /) -> Native: ...

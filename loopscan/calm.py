@@ -9,18 +9,20 @@ from __future__ import annotations
 
 from array import array
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 import orjson
 
 from loopscan import estimate
 from loopscan.bill import Bill
+from loopscan.compiled import compiled
 from loopscan.decode import FAST_ERRORS, canonical, fast
-from loopscan.fill import COUNTED, filling
+from loopscan.fill import COUNTED, Filling, filling
 from loopscan.fired import NONE
 from loopscan.model import MISSING
 from loopscan.money import Guessed, Money, Spent, money_notes
-from loopscan.part import priced
+from loopscan.part import Part, of_columns, priced
 from loopscan.rules import REACH, tools
 from loopscan.rules.likeness import ASKED, may_be_alike, unlike
 from loopscan.rules.streaks import GAP
@@ -31,16 +33,25 @@ from loopscan.terms import PLAIN, terms_of
 
 if TYPE_CHECKING:
     from loopscan.key import Keyer
-    from loopscan.model import Call, Whole
+    from loopscan.model import Call
     from loopscan.money import PriceBook
     from loopscan.settings import Settings
     from loopscan.spill import Spill
+    from loopscan.whole import Told, Whole
 
 _SORTED: Final = orjson.OPT_SORT_KEYS
 _SHELL: Final = tools.SHELL
-_WORDS: Final = 300
+WORDS: Final = 300
 """Characters from which on the last words of a run are looked at: shorter ones hold no repetition (`rules.inside`)."""
 _NO_GAP: Final = (0.0, 0)
+
+
+@lru_cache(maxsize=1 << 8)
+def _notes(sends: int) -> list[str]:
+    """What is to be said of sends that were estimated; nobody changes it."""
+    return money_notes(Money(guessed=Guessed(baseless=sends)))
+
+
 _NO_LABELS: Final[dict[str, str]] = {}
 """Shared by all; nobody changes it."""
 
@@ -58,7 +69,13 @@ class Calm(Settled):
     filled: str = "unknown"
 
     plain = False
-    kind = None
+
+    @property
+    def tokens_told(self) -> tuple[int | None, int | None, int | None, int | None]:
+        """Input and output tokens of all its sends, and the same where they are estimated."""
+        part, source = self.part, self.filled
+        modelled = (part.input, part.output) if source == "modelled" else (None, None)
+        return *modelled, *((part.input, part.output) if source == "estimated" else (None, None))
 
     @property
     def state(self) -> str:  # type: ignore[override]
@@ -98,34 +115,60 @@ class Calm(Settled):
     @property
     def notes(self) -> list[str]:
         """What a reader must know of it, one line each."""
-        return money_notes(self.money)
+        return _notes(self.part.turns) if self.filled == "estimated" else []
 
 
 def calm(
     whole: Whole, source: str, format_name: str, keyer: Keyer, settings: Settings, prices: PriceBook, spill: Spill
 ) -> Calm | None:
     """The report of a run; None where it is not calm, or says something of its usage."""
-    first, actions, turns = whole.first, len(whole.calls), len(whole.texts)
-    if turns >= PART or first.usage is not None or (actions < turns and len(whole.texts[-1]) >= _WORDS):
+    first = whole.first
+    if whole.restless:
+        return None
+    told = told_of(whole, keyer, settings) if whole.told is None else whole.told
+    if told is None or first.usage is not None:
+        return None
+    terms = terms_of(prices.find(first.model, first.time))
+    limit = settings.context_window or prices.window(first.model)
+    way = filling(first.model, terms.price is not None, settings)
+    most = terms.most if limit is None or way.source not in COUNTED else min(terms.most, limit - 1)
+    part = _part(told, way, most, (terms.input, terms.output), spill)
+    if part is None:
+        return None
+    return Calm(
+        whole.run, first.source or source, format_name, first.model or None, first.time, first.time, _NO_GAP, part,
+        terms.price, spill, NONE, None, None, first.session, first.labels or _NO_LABELS, told[0], way.source,
+    )  # fmt: skip
+
+
+def _part(told: Told, way: Filling, most: int, rates: tuple[int, int], spill: Spill) -> Part | None:
+    """What the sends of a run come to; None where one has more than `most` tokens."""
+    _, written, chars = told
+    if isinstance(written, bytes) or isinstance(chars, bytes):
+        numbers = (way.base, way.growth, way.output, *way.history, *way.results, *way.written, most)
+        scanner = compiled()
+        found = None if scanner is None else scanner.Chat.filled(written, chars, *numbers)
+        if found is None:
+            return None
+        sums, data = found
+        return of_columns(data, len(written) // 4, sums, 0.0, rates, spill)
+    sent, output = way.all(written, chars)
+    if min(sent) < 0 or max(sent) > most or max(output) > PLAIN:
+        return None
+    return priced(array("I", sent), array("I", output), array("d", bytes(8 * len(sent))), rates, spill)
+
+
+def told_of(whole: Whole, keyer: Keyer, settings: Settings) -> Told | None:
+    """Calls of a run, the characters that each turn wrote and those of its result; None where it is not calm."""
+    actions, turns = len(whole.calls), len(whole.texts)
+    if turns >= PART or (actions < turns and len(whole.texts[-1]) >= WORDS):
         return None
     chars = _heard(whole.calls, keyer, max(settings.window, REACH))
     if chars is None:
         return None
     if actions < turns:
         chars.append(0)
-    terms = terms_of(prices.find(first.model, first.time))
-    limit = settings.context_window or prices.window(first.model)
-    way = filling(first.model, terms.price is not None, settings)
-    most = terms.most if limit is None or way.source not in COUNTED else min(terms.most, limit - 1)
-    sent, output = way.all(whole.written, chars)
-    if min(sent) < 0 or max(sent) > most or max(output) > PLAIN:
-        return None
-    waits = array("d", bytes(8 * turns))
-    part = priced(array("I", sent), array("I", output), waits, (terms.input, terms.output), spill)
-    return Calm(
-        whole.run, first.source or source, format_name, first.model or None, first.time, first.time, _NO_GAP, part,
-        terms.price, spill, NONE, None, None, first.session, first.labels or _NO_LABELS, actions, way.source,
-    )  # fmt: skip
+    return actions, whole.written, chars
 
 
 def _heard(calls: list[Call], keyer: Keyer, reach: int) -> list[int] | None:

@@ -13,7 +13,7 @@ from loopscan.depth import deeper
 from loopscan.engine import Audit
 from loopscan.formats import Reader
 from loopscan.formats._native_runs import Runs
-from loopscan.model import End, Event, Further, Rows, Whole
+from loopscan.model import End, Event, Further, Rows
 from loopscan.noted import Noted, Said
 from loopscan.parcel import Reports, packed
 from loopscan.portion import Portion, Spans
@@ -24,6 +24,7 @@ from loopscan.scan import Reading
 from loopscan.shares import Task
 from loopscan.source import Input
 from loopscan.ties import Ties, run_hash, ties_of
+from loopscan.whole import Whole
 
 NATIVE = "loopscan"
 

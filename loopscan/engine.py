@@ -16,14 +16,16 @@ from loopscan.formats import Reader, held_back
 from loopscan.formats._fields import when
 from loopscan.key import Keyer
 from loopscan.late import Source
-from loopscan.model import End, Event, Further, Rows, Turn, Whole
+from loopscan.model import End, Event, Further, Rows, Turn
 from loopscan.opened import Opened
 from loopscan.quiets import Quiets
 from loopscan.report import Report, RunReport
 from loopscan.row import turn_of
+from loopscan.rules import REACH
 from loopscan.run import Run
 from loopscan.stretch import take
 from loopscan.wake import take_further, take_rows
+from loopscan.whole import Whole
 
 STRETCH: Final = 16
 """Turns of one run, in a row, that are taken at once."""
@@ -50,6 +52,8 @@ class Audit(Opened):
         self.scan.rows = format_name in self._final and not (
             self.settings.watched or self.settings.repeat_limit or self.settings.tools or self.settings.exact
         )
+        plain = self.scan.rows and not self._keyers[format_name].special
+        self.scan.reach = max(self.settings.window, REACH) if plain else 0
         if self.scan.rows and format_name not in self._quiets:
             self._quiets[format_name] = Quiets(self, format_name)
         self.scan.quiets = self._quiets.get(format_name)

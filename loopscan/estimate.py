@@ -15,10 +15,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from loopscan.decode import canonical
-from loopscan.model import MISSING
+from loopscan.model import MISSING, LateCall
 
 if TYPE_CHECKING:
-    from loopscan.model import JSON, Turn
+    from loopscan.model import JSON, Call, Turn
 
 
 @dataclass(slots=True, frozen=True)
@@ -96,7 +96,13 @@ def written_chars(turn: Turn) -> int:
 
 def result_chars(turn: Turn) -> int:
     """Characters of the tool results of a turn that were recorded."""
-    return sum(characters(call.result) for call in turn.calls if call.result is not MISSING)
+    return sum([_result_of(call) for call in turn.calls])
+
+
+def _result_of(call: Call) -> int:
+    if type(call) is LateCall and call.chars >= 0:
+        return call.chars
+    return 0 if call.result is MISSING else characters(call.result)
 
 
 def characters(value: JSON) -> int:

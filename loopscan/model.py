@@ -68,6 +68,7 @@ class LateCall(Call, gc=False):
 
     `decode`: makes the result of the JSON. `ident`: hash of name and canonical arguments, where the reader knows it.
     `raw`: the JSON; `head`, `tail`, `size`: its first 9 and its last 11 bytes, quotes and all, and how many it has.
+    `chars`: characters of the result, where it is text and the reader counted them; else -1.
     """
 
     decode: Callable[[bytes], JSON] | None = None
@@ -76,6 +77,7 @@ class LateCall(Call, gc=False):
     head: bytes = b""
     tail: bytes = b""
     size: int = 0
+    chars: int = -1
 
     def answer(self, raw: bytes, error: bool) -> None:
         """Take the JSON of the result."""
@@ -97,7 +99,7 @@ class LateCall(Call, gc=False):
 
     @result.setter
     def result(self, value: JSON) -> None:
-        self.raw, self.size = None, 0
+        self.raw, self.size, self.chars = None, 0, -1
         _hold(self, value)
 
     def unlike(self, other: LateCall, long: int) -> bool:
@@ -219,34 +221,6 @@ class Further(msgspec.Struct, gc=False):
     run: str
     take: Callable[[Any, Any, tuple[int, int], int], Columns | None]
     row: Callable[[bytes], Any]
-
-
-class Whole(msgspec.Struct, gc=False):
-    """A run that lies in one piece: turns of one call each, and perhaps a last one of words only.
-
-    `first`: what the first turn says beside its call and words, which is all that there is to say of the run; all turns
-    are of its model and time. `calls`, `texts`, `written`: of each turn; only the last of the texts may be one without
-    a call. `end`: how the run ended. Nothing of it comes later in the scan. Only for who asks for them (`Scan.rows`).
-    """
-
-    run: str
-    first: Turn
-    calls: list[Call]
-    texts: list[str]
-    written: list[int]
-    end: End | None = None
-
-    def turns(self) -> list[Turn]:
-        """Its turns."""
-        one, calls = self.first, [[call] for call in self.calls]
-        if len(calls) < len(self.texts):
-            calls.append([])
-        turns = [
-            Turn(self.run, asked, text, model=one.model, time=one.time, line=one.line, written=written)
-            for asked, text, written in zip(calls, self.texts, self.written, strict=True)
-        ]
-        one.calls, one.text, one.written, turns[0] = calls[0], self.texts[0], self.written[0], one
-        return turns
 
 
 Event = Turn | End

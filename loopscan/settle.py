@@ -59,6 +59,7 @@ class Settled(RunReport):
     times_normal: float | None = None
     children: Children | None = None
 
+    filled = "recorded"
     session = parent = fired = rule = full = None
     state, state_source, verdict, blind, plain = "cut", "inferred", "clean", False, True
     labels, episodes, variants = dict[str, str](), list[Episode](), list[RunReport]()
@@ -74,23 +75,28 @@ class Settled(RunReport):
     @property
     def kind(self) -> Hashable:
         """Runs of one kind have records that differ in names, times and sums only; None = of no kind."""
-        if self.children is not None:
+        if self.children is not None or self.session is not None or self.labels:
             return None
         price, exits = self.price, self.exits
         fired = tuple([f.exit for f in exits]) if exits else None
-        return self.format, self.model, fired, price and price.source, price and price.model
+        return self.format, self.model, fired, price and price.source, price and price.model, self.filled, self.state
+
+    @property
+    def tokens_told(self) -> tuple[int | None, int | None, int | None, int | None]:
+        """Input and output tokens of all its sends, and the same where they are estimated."""
+        return self.part.input, self.part.output, None, None
 
     @property
     def figures(self) -> tuple[Any, ...]:
         """What its record differs in from those of its kind, in the order of the record, all but the notes."""
-        part, exits, priced = self.part, self.exits, self.price is not None
-        turns, usd = part.turns, self.usd if priced else None
+        exits, priced = self.exits, self.price is not None
+        turns, usd = self.part.turns, self.usd if priced else None
         fired: tuple[Any, ...] = ()
         for f in exits and (exits[0], *exits):
             money = (f.usd, f.saved_usd, f.closing_usd) if priced else (None, None, None)
             fired += (f.turn, f.paid_sends, money[0], f.saved_turns, money[1], money[2])
         return (
-            self.run, self.source, self.started, self.ended, turns, turns, *fired, turns, part.input, part.output,
+            self.run, self.source, self.started, self.ended, turns, self.calls, *fired, turns, *self.tokens_told,
             usd, 0 if priced else turns, self.times_normal, usd,
         )  # fmt: skip
 

@@ -139,10 +139,11 @@ def _usual(run: Run, turns: list[Turn], at: int) -> int:
                 if not (quiet and unlike(earlier, call)) and may_be_alike(earlier, call):
                     break
         if usage is None:
-            written, result = turn.written, call.result
+            written, chars = turn.written, call.chars if type(call) is LateCall else -1
             if written is None:
                 written = written_chars(turn)
-            chars = len(result) if type(result) is str else result_chars(turn)
+            if chars < 0:
+                chars = len(call.result) if type(call.result) is str else result_chars(turn)
             sent, output = sent + grown, fixed - (-written * out_n // out_d)
             if not 0 <= sent <= most or output > PLAIN:
                 break

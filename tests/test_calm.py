@@ -16,10 +16,10 @@ from loopscan.blob import Blob
 from loopscan.calm import Calm, calm
 from loopscan.formats import Scan, openai_messages
 from loopscan.key import Keyer
-from loopscan.model import Whole
 from loopscan.parcel import Reports, keep, packed, unpacked
 from loopscan.prices import from_options
 from loopscan.spill import Spill
+from loopscan.whole import Whole
 from tests.conftest import native
 from tests.test_stretch import FILLED, SLOW, records, some_turn
 

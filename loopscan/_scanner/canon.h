@@ -78,7 +78,7 @@ static inline void put_quoted(Bytes *out, const Text *text) {
 }
 
 /* A number that has one spelling only: a short integer, or a short decimal without zeros to spare. */
-static inline int put_number(Bytes *out, Cursor *c) {
+static inline int scan_spelling(Cursor *c) {
     Place from = c->at;
     bool whole;
     if (!scan_number(c, &whole))
@@ -93,7 +93,14 @@ static inline int put_number(Bytes *out, Cursor *c) {
         if (*digits == '0' && end - point > 4 && !memcmp(point + 1, "000", 3))
             return ODD;
     }
-    put(out, from, end - from);
+    return FINE;
+}
+
+static inline int put_number(Bytes *out, Cursor *c) {
+    Place from = c->at;
+    if (!scan_spelling(c))
+        return ODD;
+    put(out, from, c->at - from);
     return FINE;
 }
 

@@ -3,8 +3,9 @@
 #include "names.h"
 
 Given given;
+bool use_long;
 
-extern PyType_Spec native_spec, claude_spec;
+extern PyType_Spec native_spec, claude_spec, chat_spec;
 PyObject *summed(PyObject *self, PyObject *turns);
 PyObject *fill(PyObject *self, PyObject *const *args, Py_ssize_t count);
 bool setup_quiet(PyObject *quiet);
@@ -137,8 +138,10 @@ PyMODINIT_FUNC PyInit__compiled(void) {
             PyErr_SetString(PyExc_ImportError, "this Python makes other hashes");
         return NULL;
     }
+    use_long = have_long();
     PyObject *made = PyModule_Create(&module);
-    if (made && !(add_type(made, "Native", &native_spec) && add_type(made, "Claude", &claude_spec)))
+    if (made && !(add_type(made, "Native", &native_spec) && add_type(made, "Claude", &claude_spec) &&
+                  add_type(made, "Chat", &chat_spec)))
         Py_CLEAR(made);
     return made;
 }

@@ -16,14 +16,24 @@ static int64_t rounded_up(int64_t characters, int64_t n, int64_t d) {
     return (characters * n + d - 1) / d;
 }
 
-/* What a send that says nothing of its usage costs: 1, 0 or -1 as everywhere. */
-static int pay_bare(Stretch *s, Now *now) {
+/* Characters of the result of a turn's call; those that the reader counted need no look at it. */
+static int64_t got_by(const Now *now) {
+    int64_t size;
+    if (now->late && counted(get(now->call, in.late.chars), &size))
+        return size;
     PyObject *result = PyObject_GetAttrString(now->call, "result");
     if (!result)
         return -1;
-    int64_t size = PyUnicode_CheckExact(result) ? PyUnicode_GET_LENGTH(result)
-                                                : characters(Py_None, now->turn, shared.got);
+    size = PyUnicode_CheckExact(result) ? PyUnicode_GET_LENGTH(result) : characters(Py_None, now->turn, shared.got);
     Py_DECREF(result);
+    return size;
+}
+
+/* What a send that says nothing of its usage costs: 1, 0 or -1 as everywhere. */
+static int pay_bare(Stretch *s, Now *now) {
+    int64_t size = got_by(now);
+    if (PyErr_Occurred())
+        return -1;
     int64_t written = characters(get(now->turn, in.turn.written), now->turn, shared.written);
     if (PyErr_Occurred())
         return -1;

@@ -205,6 +205,11 @@ static inline int pass_blocks(Met *met, Place end) {
 }
 #endif
 
+/* Whether there is a faster way for strings of which the end is not near, and what it is. */
+bool have_long(void);
+int scan_long(Cursor *c, Text *text);
+extern bool use_long;
+
 /* A string, behind its opening quote. */
 static inline int scan_text(Cursor *c, Text *text) {
     Place end = c->end;
@@ -215,6 +220,8 @@ static inline int scan_text(Cursor *c, Text *text) {
         c->at = met.at + 1;
         return FINE;
     }
+    if (use_long)
+        return scan_long(c, text);
 #ifdef __SSE2__
     if (!pass_blocks(&met, end))
         return ODD;

@@ -74,7 +74,7 @@ static inline int goes_on(Cursor *c, uint8_t close) {
 }
 
 /* Any value, passed over. */
-static int skip_value(Cursor *c, int depth) {
+static inline int skip_value(Cursor *c, int depth) {
     Text text;
     bool whole;
     if (c->at >= c->end || depth > DEEPEST)

@@ -183,18 +183,26 @@ static inline int part_hash(Place from, Place to, Bytes *spare) {
     return (int)(hash & BYTE);
 }
 
-/* What is held of a string. False with an exception. */
-static inline bool marks_of(const Text *text, Bytes *spare, Marks *marks) {
-    Place from = text->from, end = from + text->size, to = from, tail = end;
+/* Where the first and the last characters of a string that are looked at end and begin. */
+static inline void ends_of(const Text *text, Place *head, Place *tail) {
+    Place from = text->from, end = from + text->size, to = from, at = end;
     if (!text->escaped && !text->wide) {
         to = text->size > HEAD ? from + HEAD : end;
-        tail = text->size > TAIL ? end - TAIL : from;
+        at = text->size > TAIL ? end - TAIL : from;
     } else {
         for (int i = 0; i < HEAD && to < end; i++)
             to += *to == '\\' ? escape_size(to, end) : *to < 0x80 ? 1 : utf8_size(to, end);
-        for (int i = 0; i < TAIL && tail > from; i++)
-            tail = back(from, tail);
+        for (int i = 0; i < TAIL && at > from; i++)
+            at = back(from, at);
     }
+    *head = to;
+    *tail = at;
+}
+
+/* What is held of a string. False with an exception. */
+static inline bool marks_of(const Text *text, Bytes *spare, Marks *marks) {
+    Place from = text->from, end = from + text->size, to, tail;
+    ends_of(text, &to, &tail);
     int first = part_hash(from, to, spare), last = first < 0 ? -1 : part_hash(tail, end, spare);
     *marks = (Marks){(uint8_t)first, (uint8_t)last, (uint8_t)(text->chars & BYTE)};
     return last >= 0;

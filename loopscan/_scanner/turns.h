@@ -17,7 +17,7 @@ typedef Py_ssize_t Where;
 typedef struct {
     struct { Where calls, text, failed, usage, model, time, session, parent, labels, window, written, compacted; } turn;
     struct { Where name, args, result, error; } call;
-    struct { Where ident, raw, head, tail, size; } late;
+    struct { Where ident, raw, head, tail, size, chars; } late;
     struct { Where input, output, read, write, hour, usd; } usage;
     struct { Where ident, calls, args, turn, before; } action;
     struct {

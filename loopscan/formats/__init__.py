@@ -79,7 +79,8 @@ class Scan:
 
     `seen`: identities (message ids and the like) of records already read, so that copies in other files are
     dropped. `exact`: read literally, strip and drop nothing. `rows`: turns may come several at once (`Rows`, `Whole`);
-    `quiets` takes usual ones.
+    `quiets` takes usual ones. `reach`: among how many calls of a calm run none comes back, 0 where nobody asks for
+    runs that are told to be such (`Whole.told`).
     `field_map`: the user's field names (`--map`), ours -> dotted path. `memory`: room for a reader's own cross-file
     state, keyed by format name. Where what it holds tells which files have something in common, `loopscan.ties` says
     so; else all files of the format are read as one.
@@ -92,6 +93,7 @@ class Scan:
     memory: dict[str, JSON] = field(default_factory=dict)
     rows: bool = False
     quiets: Quiets | None = None
+    reach: int = 0
 
     def copy_of(self, *identity: object) -> bool:
         """Whether this identity was met before in the scan; remembers it. Never under `exact`."""

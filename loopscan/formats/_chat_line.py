@@ -88,6 +88,7 @@ class Line(msgspec.Struct, gc=False, forbid_unknown_fields=True):
 
 
 _OWN: Final = tuple(name for name in Line.__struct_fields__ if name != "messages")
+OWN: Final = frozenset(_OWN)
 
 decode: Final = msgspec.json.Decoder(Line | list[Message]).decode
 """Decodes a row, or the bare list of its messages, that holds no field but the usual ones; raises on any other."""
@@ -150,7 +151,7 @@ def played_of(messages: list[Message]) -> tuple[list[Call], list[str], list[int]
     """
     count = len(messages)
     start = next((i for i, m in enumerate(messages) if m.role == "assistant"), count)
-    if any(m.role in _SPEAKING or type(m.content) is list for m in messages[:start]):
+    if any(m.role in SPEAKING or type(m.content) is list for m in messages[:start]):
         return None
     calls, texts, written = list[Call](), list[str](), list[int]()
     body = iter(messages[start : count - (count - start) % 2])
@@ -184,6 +185,14 @@ def played_of(messages: list[Message]) -> tuple[list[Call], list[str], list[int]
     return calls, texts, written
 
 
+def played_again(data: bytes) -> tuple[list[Call], list[str], list[int]]:
+    """The same of a line that is known to hold such a run."""
+    line = decode(data)
+    played = played_of(line if isinstance(line, list) else line.messages)
+    assert played is not None
+    return played
+
+
 def pieces_of(turns: list[Turn]) -> tuple[list[Call], list[str], list[int]] | None:
     """The same of turns that were made; None where one of them has another number of calls."""
     acting = turns if turns and turns[-1].calls else turns[:-1]
@@ -193,7 +202,7 @@ def pieces_of(turns: list[Turn]) -> tuple[list[Call], list[str], list[int]] | No
     return calls, [turn.text or "" for turn in turns], [turn.written or 0 for turn in turns]
 
 
-_SPEAKING: Final = frozenset((*REPLY_ROLES, *RESULT_ROLES))
+SPEAKING: Final = frozenset((*REPLY_ROLES, *RESULT_ROLES))
 _UNTOLD: Final = -1 << 60
 """More than is ever written: the blocks of a reply take more to tell."""
 

@@ -3,24 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Final
+from functools import partial
+from typing import TYPE_CHECKING, Final
 
 from loopscan.blob import Blob, Head
-from loopscan.decode import FAST_ERRORS, loads
+from loopscan.calm import WORDS
+from loopscan.compiled import compiled
+from loopscan.decode import FAST_ERRORS, fast, loads
 from loopscan.formats import Scan
-from loopscan.formats._chat_line import Line, Message, decode, pieces_of, played_of, turns_of
+from loopscan.formats._chat_line import (
+    OWN,
+    SPEAKING,
+    Line,
+    Message,
+    decode,
+    pieces_of,
+    played_again,
+    played_of,
+    turns_of,
+)  # fmt: skip
 from loopscan.formats._dialect import ITEMS, MESSAGES
 from loopscan.formats._exchange import history, send_of, split
 from loopscan.formats._fields import identity
 from loopscan.formats._marks import prefixes
 from loopscan.formats._rows import IDS, Names, Row, describe, introduce, rows, run_of, stamp_of, stated_end
 from loopscan.formats._stitch import Send, Stitcher
-from loopscan.model import JSON, Event, Turn, Whole
+from loopscan.model import JSON, MISSING, Event, LateCall, Turn
+from loopscan.whole import Whole
+
+if TYPE_CHECKING:
+    from loopscan._compiled import Chat
 
 KEYS: Final = (*MESSAGES, *ITEMS)
 _PLAIN: Final = frozenset({"openai-messages", "anthropic-messages"})
 _TRIES: Final = 8
 """Lines in a row that may not be plain before the others are not tried as such."""
+_HOPES: Final = 64
+"""How many more lines that are no calm runs there may be than such that are until all are read in the other way."""
+_ONE: Final = 4
+"""Bytes of an unsigned int."""
 _RUNS: Final = ("run_id", "session_id", "conversation_id", "thread_id")
 
 
@@ -54,6 +75,12 @@ def read_messages(blob: Blob, scan: Scan, format_name: str) -> Iterator[Event | 
     yield from log.stitcher.flush()
 
 
+def chat_of() -> Chat | None:
+    """The compiled reader of calm runs, where there is one."""
+    scanner = compiled()
+    return None if scanner is None else scanner.Chat(SPEAKING, WORDS, LateCall, MISSING, fast)
+
+
 class MessageLog:
     """A message log while it is read."""
 
@@ -66,8 +93,17 @@ class MessageLog:
         """The events of a file of lines; those that are not plain go by way of `value`."""
         blob, skips = self.blob, self.scan.skips
         placed, plain = blob.placed(skips), _TRIES
+        chat, hopes = chat_of() if self.scan.reach else None, _HOPES
         lines = ((number, data) for number, _, data in placed)
         for number, _, data in placed:
+            if chat is not None:
+                whole = self._whole(chat, data, number)
+                if whole is not None:
+                    hopes = min(hopes + 1, _HOPES)
+                    yield whole
+                    continue
+                hopes -= 1
+                chat = chat if hopes else None
             if plain:
                 try:
                     line = decode(data)
@@ -80,6 +116,27 @@ class MessageLog:
             for place, value in blob.rescued(number, data, lines, skips):
                 yield from self.value(value, place)
         blob.tell_damage(skips)
+
+    def _whole(self, chat: Chat, data: bytes, number: int) -> Whole | None:
+        """A run in its simplest shape, calm or not; None where it is another, or stands among what is unusual."""
+        told, played = chat.heard(data, self.scan.reach), None
+        if told:
+            beside, lone = told[0], len(told[2]) == _ONE
+        elif (played := chat.play(data)) is not None:
+            beside, lone = played[0], len(played[2]) == 1
+        else:
+            return None
+        record = fast(beside)
+        if not OWN.issuperset(record):
+            return None
+        name = self.names.name(record, f"{self.blob.name}:{number}")
+        model, time = stamp_of(record)
+        first = Turn(name, model=model, time=time, line=number)
+        introduce(record, first, lone)
+        end = stated_end(record, first)
+        if told:
+            return Whole(name, first, [], [], [], end, told[1:], play=partial(played_again, data))
+        return None if played is None else Whole(name, first, *played[1:], end, restless=told is False)
 
     def _plain(self, line: Line | list[Message], data: bytes, number: int) -> Iterable[Event | Whole]:
         """The events of a run of plain messages."""

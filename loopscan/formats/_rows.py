@@ -25,6 +25,7 @@ IDS: Final = (
 )  # fmt: skip
 _TIMES: Final = ("created_at", "timestamp", "created", "ts", "started_at")
 _SESSIONS: Final = ("session_id", "conversation_id", "thread_id")
+_MODELS: Final = ("model", "model_name")
 _LABEL: Final = 200
 
 
@@ -65,7 +66,7 @@ class Names:
 
     def name(self, record: dict[str, JSON], place: str, keys: tuple[str, ...] = IDS) -> str:
         """The id that the record states, made unique by its place where it was used before; else the place."""
-        stated = next((i for k in keys if (i := identity(record.get(k)))), None)
+        stated = _first(record, keys)
         if stated is None:
             return place
         name = stated if hash(stated) not in self._used else f"{stated}@{place.rpartition(':')[2]}"
@@ -98,8 +99,19 @@ def described(record: dict[str, JSON], turns: list[Turn]) -> Iterable[Turn]:
 
 def stamp_of(record: dict[str, JSON]) -> tuple[str | None, float | None]:
     """The model and the time that a row states for all its turns."""
-    model = identity(record.get("model")) or identity(record.get("model_name"))
-    return model, next((t for k in _TIMES if (t := when(record.get(k))) is not None), None)
+    model, time = _first(record, _MODELS), None
+    for key in _TIMES:
+        if key in record and (time := when(record[key])) is not None:
+            break
+    return model, time
+
+
+def _first(record: dict[str, JSON], keys: tuple[str, ...]) -> str | None:
+    """The first id that a record states under one of `keys`."""
+    for key in keys:
+        if key in record and (stated := identity(record[key])):
+            return stated
+    return None
 
 
 def describe(record: dict[str, JSON], turns: list[Turn]) -> None:
@@ -112,11 +124,11 @@ def introduce(record: dict[str, JSON], first: Turn, lone: bool) -> None:
     """Give a first turn what the row says of the run: labels, session, the usage of a `lone` send."""
     if lone and first.usage is None:
         first.usage = usage_of(record.get("usage"))
-    metadata = mapping(record.get("metadata"))
-    labels = {k: v for k, v in metadata.items() if isinstance(v, str) and len(v) <= _LABEL}
     first.whole = True
+    metadata = mapping(record.get("metadata"))
+    labels = {k: v for k, v in metadata.items() if isinstance(v, str) and len(v) <= _LABEL} if metadata else None
     first.labels = labels or None
-    first.session = next((i for k in _SESSIONS if (i := identity(record.get(k)))), None)
+    first.session = _first(record, _SESSIONS)
 
 
 def stated_end(record: dict[str, JSON], last: Turn) -> End | None:

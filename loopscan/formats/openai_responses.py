@@ -17,7 +17,8 @@ from loopscan.formats._dialect import dialects
 from loopscan.formats._records import line_independent as line_independent
 from loopscan.formats._records import read_messages
 from loopscan.formats._records import unchanged as clean_result
-from loopscan.model import Event, Whole
+from loopscan.model import Event
+from loopscan.whole import Whole
 
 __all__ = ["COSMETIC_ARGS", "FINAL", "LACKS", "TITLE", "WHERE", "clean_result", "line_independent", "read", "sniff"]
 

@@ -20,12 +20,13 @@ _GAP: Final = "b1946ac92492d2347c6235b4d2611184"
 """Stands for a figure in a mould."""
 _FIGURES: Final = (
     ("run",), ("source",), ("started",), ("ended",), ("turns",), ("calls",), ("usage", "sends"),
-    ("usage", "input_tokens"), ("usage", "output_tokens"), ("cost", "usd"), ("cost", "unpriced_sends"),
-    ("cost", "times_normal"), ("cost", "total_usd"), ("notes",),
+    ("usage", "input_tokens"), ("usage", "output_tokens"), ("usage", "estimated_input_tokens"),
+    ("usage", "estimated_output_tokens"), ("cost", "usd"), ("cost", "unpriced_sends"), ("cost", "times_normal"),
+    ("cost", "total_usd"), ("notes",),
 )  # fmt: skip
 _OF_EXIT: Final = ("turn", "paid_sends", "usd", "saved_turns", "saved_usd", "closing_usd")
 """Where the records of two runs of one kind differ, and what differs of each exit, first of all of the first one."""
-_ROLES: Final = (b"ssttnn", b"nndndd", b"nnndnfdj")
+_ROLES: Final = (b"ssttnn", b"nndndd", b"nnnnndnfdj")
 """How these figures are written, see `_FORMS`; in the order of the record, where the exits are the middle."""
 _MOULDS: Final = 1000
 
@@ -118,9 +119,9 @@ def _time(moment: float | None) -> str:
 
 
 _FORMS: Final[dict[int, Callable[[Any], str]]] = {
-    ord("s"): _fast, ord("t"): _time, ord("n"): str, ord("d"): _dollars, ord("f"): _fast, ord("j"): str,
+    ord("s"): _fast, ord("t"): _time, ord("n"): _fast, ord("d"): _dollars, ord("f"): _fast, ord("j"): str,
 }  # fmt: skip
-"""Strings, times, counts, picodollars, other figures, and what is JSON already. Counts are never None."""
+"""Strings, times, counts, picodollars, other figures, and what is JSON already."""
 
 
 def render(report: Report, out: TextIO, options: Options) -> None:

@@ -13,7 +13,8 @@ from loopscan.blob import Blob
 from loopscan.formats import Scan
 from loopscan.formats._records import MessageLog
 from loopscan.formats.claude_code import SessionLog
-from loopscan.model import Event, Whole
+from loopscan.model import Event
+from loopscan.whole import Whole
 from tests.formats.odd_json import ODD, array, lines, shown, thing, word
 
 _IDS = word(*"ababababababcabc", "")
