@@ -20,7 +20,7 @@ static inline int64_t days_to(int year, int month, int day) {
 
 /* A time such as 2026-11-30T09:30:00.125Z: fraction and zone (Z, +00:00) may be left out. ODD for any other. */
 static inline int time_of(const Text *text, double *time) {
-    static const int lengths[] = {31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    static const int lengths[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
     Place at = text->from, end = at + text->size;
     if (text->size < 19 || at[4] != '-' || at[7] != '-' || at[10] != 'T' || at[13] != ':' || at[16] != ':')
         return ODD;
