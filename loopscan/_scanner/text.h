@@ -32,7 +32,7 @@ static inline bool make_room(Bytes *bytes, Py_ssize_t more) {
 }
 
 static inline void put(Bytes *bytes, const void *data, Py_ssize_t size) {
-    if (make_room(bytes, size)) {
+    if (size && make_room(bytes, size)) {
         memcpy(bytes->data + bytes->size, data, (size_t)size);
         bytes->size += size;
     }
