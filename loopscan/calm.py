@@ -20,7 +20,7 @@ from loopscan.compiled import compiled
 from loopscan.decode import FAST_ERRORS, canonical, fast
 from loopscan.fill import COUNTED, Filling, filling
 from loopscan.fired import NONE
-from loopscan.model import MISSING
+from loopscan.model import MISSING, LateCall
 from loopscan.money import Guessed, Money, Spent, money_notes
 from loopscan.part import Part, of_columns, priced
 from loopscan.rules import REACH, tools
@@ -181,11 +181,11 @@ def _heard(calls: list[Call], keyer: Keyer, reach: int) -> list[int] | None:
     trails: dict[str, tuple[int, Call]] = {}
     chars: list[int] = []
     for number, call in enumerate(calls):
-        name, args, result = call.name, call.args, call.result
+        name, args, size = call.name, call.args, call.chars if type(call) is LateCall else -1
         what = kinds.get(name)
         if what is None:
             what = tools.kind(name)
-        if what & _SHELL or call.error or result is MISSING:
+        if what & _SHELL or call.error or (size < 0 and call.result is MISSING):
             return None
         if type(args) is str and args[:1] == "{":
             try:
@@ -210,5 +210,5 @@ def _heard(calls: list[Call], keyer: Keyer, reach: int) -> list[int] | None:
             if not (quiet and unlike(earlier, call)) and may_be_alike(earlier, call):
                 return None
         trails[name] = number, call
-        chars.append(len(result) if type(result) is str else estimate.characters(result))
+        chars.append(size if size >= 0 else estimate.characters(call.result))
     return chars
