@@ -39,7 +39,7 @@ static inline bool has_word(const Words *words, const Text *key) {
     if (key->size > 23 || !(words->sizes >> key->size & 1))
         return false;
     for (int i = 0; i < words->count; i++)
-        if (words->size[i] == key->size && !memcmp(words->word[i], key->from, (size_t)key->size))
+        if (words->size[i] == key->size && bytes_equal(words->word[i], key->from, key->size))
             return true;
     return false;
 }

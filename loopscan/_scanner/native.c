@@ -22,7 +22,7 @@ static bool add_field(Layout *layout, PyObject *pair) {
         return false;
     Field *field = &layout->fields[layout->count];
     field->key = PyMem_Malloc((size_t)size + 1);
-    if (!field->key || role < 0 || role >= ROLES)
+    if (!field->key || role < 0 || role > ROLES)
         return PyErr_NoMemory() && false;
     memcpy(field->key, key, (size_t)size);
     field->size = size;

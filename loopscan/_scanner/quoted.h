@@ -33,6 +33,25 @@ typedef struct {
 enum { ODD = 0, FINE = 1 };
 enum { DEEPEST = 64, DIGITS = 15 };
 
+/* Whether two runs of bytes are the same; names are short, and a call costs more than to compare them. */
+static inline bool bytes_equal(const void *a, const void *b, Py_ssize_t size) {
+    const char *first = a, *second = b;
+    if (size > 16)
+        return !memcmp(first, second, (size_t)size);
+    if (size >= 8) {
+        uint64_t parts[4];
+        memcpy(&parts[0], first, 8);
+        memcpy(&parts[1], second, 8);
+        memcpy(&parts[2], first + size - 8, 8);
+        memcpy(&parts[3], second + size - 8, 8);
+        return parts[0] == parts[1] && parts[2] == parts[3];
+    }
+    for (Py_ssize_t i = 0; i < size; i++)
+        if (first[i] != second[i])
+            return false;
+    return true;
+}
+
 static inline int hex_of(uint8_t c) {
     if (c >= '0' && c <= '9')
         return c - '0';

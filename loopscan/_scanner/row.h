@@ -5,7 +5,7 @@
 
 #include "canon.h"
 
-/* What a member of a line says. NEVER: a usual line has none of that name. */
+/* What a member of a line says. NEVER: a usual line has none of that name; ROLES: nothing. */
 typedef enum { RUN, NAME, ARGS, RESULT, TURN, TS, ERROR, MODEL, SENT, OUTPUT, NEVER, ROLES } Role;
 
 typedef struct {
@@ -35,7 +35,7 @@ static inline Role role_of(const Layout *layout, const Text *key, int *guess) {
     for (int i = 0; i < layout->count; i++) {
         int at = *guess + i < layout->count ? *guess + i : *guess + i - layout->count;
         const Field *field = &layout->fields[at];
-        if (field->size == key->size && !memcmp(field->key, key->from, (size_t)key->size)) {
+        if (field->size == key->size && bytes_equal(field->key, key->from, key->size)) {
             *guess = at + 1 < layout->count ? at + 1 : 0;
             return field->role;
         }

@@ -121,7 +121,7 @@ static inline bool is_blank(Cursor c) {
 }
 
 static inline bool is_text(const Text *text, const char *other, Py_ssize_t size) {
-    return text->size == size && !memcmp(text->from, other, (size_t)size);
+    return text->size == size && bytes_equal(text->from, other, size);
 }
 
 #endif

@@ -11,7 +11,7 @@ from loopscan.compiled import compiled
 from loopscan.decode import FAST_ERRORS
 from loopscan.formats._native_held import keep, note, run_of
 from loopscan.formats._native_log import Log
-from loopscan.formats._native_rows import Rows
+from loopscan.formats._native_rows import SKIPPED, Rows
 from loopscan.formats._native_runs import Run
 from loopscan.model import Columns, Event, Further
 from loopscan.model import Rows as Batch
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from loopscan.lines import Block
     from loopscan.quiets import Quiets, Where
 
-_ROLES: Final = ("run", "name", "args", "result", "number", "ts", "error", "model", "sent", "output", "")
-_MAY_LACK: Final = ("args", "error", "model", "")
+_ROLES: Final = ("run", "name", "args", "result", "number", "ts", "error", "model", "sent", "output", "", SKIPPED)
+_MAY_LACK: Final = ("args", "error", "model", "", SKIPPED)
 _FAR: Final = 1 << 62
 _AT_ONCE: Final = 256
 """Rows of one run that are given out at once, where they cannot be taken straight from their lines."""

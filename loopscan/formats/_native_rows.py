@@ -22,6 +22,9 @@ from loopscan.terms import PLAIN
 Row = Any
 """A line as a struct: `run`, `name`, `args`, `result` under whichever names, the other fields under their own."""
 
+SKIPPED: Final = "skipped"
+"""The role of a name that means nothing to us."""
+
 _Field = tuple[str, str, Any, Any]
 """Key in the log, attribute, type, default."""
 
@@ -84,7 +87,8 @@ class Rows:
     usual: Callable[[bytes], Row]
     """For lines that hold a usual turn (`loopscan.row`); raises on any other."""
     roles: tuple[tuple[str, str], ...]
-    """What `usual` makes of each name: a field of such a turn, or none (a line that has it is not usual)."""
+    """What `usual` makes of each name, in the order of the log: a field of such a turn; none (a line that has it is not
+    usual); of those that the beginning of the log has beside them: nothing."""
 
 
 def rows_of(head: Head) -> Rows | None:
@@ -117,6 +121,9 @@ def _made(keys: tuple[str, ...]) -> Rows | None:
     )
     more = tuple((n, _FILLS.get(n, n)) for n in _WHERE_USED if n in keys)
     usual, roles = _usual(fields, "ts" in keys)
+    ours = {key for key, _ in roles}
+    roles += tuple((key, SKIPPED) for key in keys if key not in ours)
+    roles = tuple(sorted(roles, key=lambda role: places.get(role[0], len(places))))
     return Rows(msgspec.json.Decoder(row).decode, not any(n in keys for n in RUN), more, usual, roles)
 
 
