@@ -193,15 +193,21 @@ _SIGNS: Final[dict[str, tuple[bytes, ...]]] = {
     "messages": (b'"role"', b'"from"', b"class_"),
 }
 """Parts of every log of lines of a format, one of them at least: without any its reader need not be loaded."""
+_SIGNED: Final = 1 << 16
+"""Bytes that are looked through for these."""
 
 
 def detect(head: Head) -> str | None:
     """The name of the first format that claims an input which begins with `head`."""
-    unlikely = [] if head.document else [n for n, signs in _SIGNS.items() if not any(s in head.raw for s in signs)]
-    for names in (FORMATS.keys() - unlikely, set(unlikely)):  # a key may be written in escapes
-        for name, module in FORMATS.items():
-            if name in names:
-                reader = cast(Reader, sys.modules.get(module) or import_module(module))
-                if reader.sniff(head):
-                    return name
-    return None
+    raw, unlikely = head.raw[:_SIGNED], list[str]()
+    for name in FORMATS:
+        if not head.document and name in _SIGNS and not any(sign in raw for sign in _SIGNS[name]):
+            unlikely.append(name)
+        elif _claims(name, head):
+            return name
+    return next((name for name in unlikely if _claims(name, head)), None)  # a key may be written in escapes
+
+
+def _claims(name: str, head: Head) -> bool:
+    module = FORMATS[name]
+    return cast(Reader, sys.modules.get(module) or import_module(module)).sniff(head)
