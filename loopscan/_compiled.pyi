@@ -20,6 +20,16 @@ def setup(
 ) -> None: ...
 def lines_in(data: bytes | mmap, begin: int, end: int, /) -> int: ...
 def summed(turns: bytearray, /) -> tuple[int, int, float, bytes, float | None, float | None, float, int]: ...
+def reached(
+    columns: bytes,
+    turns: int,
+    rates: tuple[int, int],
+    turn_cap: int | None,
+    token_cap: int | None,
+    cost_cap: int | None,
+    time_cap: float | None,
+    /,
+) -> tuple[tuple[int, int, int, int] | None, ...]: ...
 def fill(pieces: tuple[str, ...], roles: bytes, values: tuple[Any, ...], /) -> str | None: ...
 def share(
     types: dict[str, type], things: dict[str, Any], pairs: Collection[str], limits: tuple[int, ...], /

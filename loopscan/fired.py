@@ -40,16 +40,18 @@ NONE: Final = list[Fired]()
 
 def evaluate(report: RunReport, caps: Caps) -> None:
     """Fill in the exits that fired on a run under `caps`, smallest turn first."""
-    if report.is_spared(caps):
-        report.exits = NONE
-        return
+    exits = report.stopped(caps)
+    report.exits = _found(report, caps) if exits is None else exits
+
+
+def _found(report: RunReport, caps: Caps) -> list[Fired]:
     end = report.whole
     # A send rejected after the last turn is no turn of the log, but it did happen.
     full = None if report.full is None else min(report.full, report.turns)
     if end.fired != report.fired or end.full != full:
         end = replace(end, fired=report.fired, full=full)
     firing = [exit_ for exit_ in _exits(caps) if exit_.fires(end)]
-    report.exits = _all_fired(firing, report) if firing else NONE
+    return _all_fired(firing, report) if firing else NONE
 
 
 def _all_fired(firing: list[Exit], report: RunReport) -> list[Fired]:

@@ -98,9 +98,9 @@ class RunReport(ABC):
     def keep(self, spill: Spill) -> None:
         """Keep in `spill` what is packed of the turns."""
 
-    def is_spared(self, caps: Caps) -> bool:
-        """Whether it is plain to see that no exit fires on it; where not, it is to be found out."""
-        return False
+    def stopped(self, caps: Caps) -> list[Fired] | None:
+        """The exits that fire on it, smallest turn first, where that is plain to see; None = it is to be found out."""
+        return None
 
     @property
     def whole(self) -> Totals:

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from loopscan.bill import Bill
+from loopscan.capped import capped
 from loopscan.cold import Cold
 from loopscan.episodes import Episode
 from loopscan.exits import Caps
@@ -148,10 +149,13 @@ class Settled(RunReport):
         self.part.keep(spill)
         self.spill = spill
 
-    def is_spared(self, caps: Caps) -> bool:
-        """Whether it reaches no cap: nothing else ends such a run."""
-        part = self.part
-        return caps.spare(part.turns, part.input + part.output, part.usd, part.elapsed)
+    def stopped(self, caps: Caps) -> list[Fired] | None:
+        """The exits that fire on it, smallest turn first, where that is plain to see: caps, nothing else."""
+        part, price = self.part, self.price
+        if caps.spare(part.turns, part.input + part.output, part.usd, part.elapsed):
+            return NONE
+        rate = None if price is None else price.output
+        return capped(part, rate, caps, self.spill) if self.state == "cut" else None
 
     def altered(self, **changes: Any) -> RunReport:
         """The same with other values of some fields."""

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import random
+from array import array
 from typing import Any
 
 import pytest
 
+from loopscan import capped
 from loopscan.compiled import compiled
+from loopscan.exits import Caps
+from loopscan.fired import NONE, evaluate
+from loopscan.part import priced
+from loopscan.price import Price
 from loopscan.render import jsonl
+from loopscan.settle import Settled
+from loopscan.spill import Spill
 
 needs_compiled = pytest.mark.skipif(compiled() is None, reason="nothing is compiled here")
 
@@ -61,3 +69,49 @@ def test_most_figures_are_usual_ones(role: str) -> None:
     usual = {"s": "run-1", "t": 1790000000.001, "d": 123456789012, "f": 1.5}
     assert made.fill(("<", ">"), role.encode(), (usual[role],)) is not None
     assert made.fill(("<", ">"), role.encode(), (None,)) == "<null>"
+
+
+def _report(rng: random.Random, spill: Spill) -> Settled:
+    turns, most = rng.choice([1, 2, 3, rng.randrange(1, 40)]), rng.choice([0, 1, 9000, 9000, 10**9, (1 << 32) - 1])
+    sent, output = (array("I", [rng.randrange(most + 1) for _ in range(turns)]) for _ in range(2))
+    waits = array("d", [rng.choice([rng.uniform(-5, 900), 0.0, i * 7.5]) for i in range(turns)])
+    rates = rng.choice([(3_000_000, 15_000_000), (0, 0), (0, 7), (2, 0), (10**9, 10**9)])
+    price: Price | None = Price(
+        input=rates[0], output=rates[1], cache_read=0, cache_write=0, cache_write_1h=0, source="flags"
+    )
+    if rng.random() < 0.2:
+        price, rates = None, (0, 0)
+    part = priced(sent, output, array("d", bytes(8 * turns)) if rng.random() < 0.2 else waits, rates, spill)
+    return Settled("r", "a", "loopscan", "m", None, None, (0.0, 0), part, price, spill, NONE)
+
+
+def _caps(rng: random.Random, report: Settled) -> Caps:
+    part = report.part
+    most = (part.turns, part.input + part.output, part.usd, part.elapsed)
+    turns, tokens, usd = (
+        rng.choice([None, 0, -1, 1 << 70, int(m), int(m) // 2, rng.randrange(int(m) + 2)]) for m in most[:3]
+    )
+    return Caps(
+        turns,
+        tokens,
+        usd,
+        rng.choice([None, 0, -1.0, 1e308, 10**400, part.elapsed, part.elapsed / 3]),
+    )
+
+
+@needs_compiled
+def test_exits_are_the_same_found_by_either_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = random.Random(11)
+    met, spills = [], [Spill(0), Spill()]
+    for _ in range(3000):
+        report = _report(rng, rng.choice(spills))
+        caps = _caps(rng, report)
+        evaluate(report, caps)
+        met.append((report, caps, report.exits))
+    monkeypatch.setattr(capped, "compiled", lambda: None)
+    for report, caps, exits in met:
+        evaluate(report, caps)
+        assert report.exits == exits, (report, caps)
+    for spill in spills:
+        spill.close()
+    assert sum(len(exits) for _, _, exits in met) > 1000

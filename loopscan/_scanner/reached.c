@@ -1,0 +1,120 @@
+/* The turns at which the caps of a policy are reached, from the columns of a run (loopscan.part). */
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { CAPS = 4 };
+
+/* The columns of a run and its rates. `waits`: NULL where it has no times. */
+typedef struct {
+    const char *sent, *output, *waits;
+    Py_ssize_t turns;
+    long long rate_in, rate_out;
+} Columns;
+
+/* Caps on turns, tokens, picodollars and seconds. `held`: which of them there are. */
+typedef struct {
+    bool held[CAPS];
+    long long most[3];
+    double seconds;
+} Caps;
+
+/* Where a cap is reached: the turn (0 = never), picodollars by its end, and tokens of the next turn. */
+typedef struct {
+    Py_ssize_t turn;
+    long long usd;
+    uint32_t sent, output;
+} Place;
+
+static uint32_t count_at(const char *column, Py_ssize_t turn) {
+    uint32_t count;
+    memcpy(&count, column + 4 * turn, 4);
+    return count;
+}
+
+static void look_up(const Columns *columns, const Caps *caps, Place places[CAPS]) {
+    long long sums[3] = {0, 0, 0};
+    int left = caps->held[0] + caps->held[1] + caps->held[2] + caps->held[3];
+    for (Py_ssize_t i = 0; i < columns->turns && left; i++) {
+        uint32_t sent = count_at(columns->sent, i), output = count_at(columns->output, i);
+        double wait = 0.0;
+        if (columns->waits)
+            memcpy(&wait, columns->waits + 8 * i, 8);
+        sums[0]++;
+        sums[1] += (long long)sent + output;
+        sums[2] += sent * columns->rate_in + output * columns->rate_out;
+        for (int cap = 0; cap < CAPS; cap++) {
+            bool reached = cap == 3 ? wait > caps->seconds : sums[cap] >= caps->most[cap];
+            if (!caps->held[cap] || places[cap].turn || !reached)
+                continue;
+            places[cap] = (Place){.turn = i + 1, .usd = sums[2]};
+            if (i + 1 < columns->turns) {
+                places[cap].sent = count_at(columns->sent, i + 1);
+                places[cap].output = count_at(columns->output, i + 1);
+            }
+            left--;
+        }
+    }
+}
+
+/* False with an exception. A cap beyond 64 bits is never reached. */
+static bool read_caps(PyObject *const given[CAPS], Caps *caps) {
+    for (int cap = 0; cap < CAPS; cap++) {
+        caps->held[cap] = given[cap] != Py_None;
+        if (!caps->held[cap])
+            continue;
+        int beyond = 0;
+        if (cap == 3)
+            caps->seconds = PyFloat_AsDouble(given[cap]);
+        else
+            caps->most[cap] = PyLong_AsLongLongAndOverflow(given[cap], &beyond);
+        if (PyErr_Occurred()) {
+            if (!PyErr_ExceptionMatches(PyExc_OverflowError))
+                return false;
+            PyErr_Clear();
+            beyond = 1;
+        }
+        if (beyond < 0)
+            caps->most[cap] = 0;
+        caps->held[cap] = beyond <= 0;
+    }
+    return true;
+}
+
+/* reached(columns, turns, rates, turn cap, token cap, cost cap, time cap) -> for each None, or see `Place`.
+
+The sums of the run are known to fit 64 bits. */
+PyObject *reached(PyObject *Py_UNUSED(self), PyObject *args) {
+    const char *data;
+    Py_ssize_t size;
+    Columns columns = {0};
+    PyObject *given[CAPS];
+    Caps caps = {0};
+    if (!PyArg_ParseTuple(args, "y#n(LL)OOOO", &data, &size, &columns.turns, &columns.rate_in, &columns.rate_out, &given[0],
+                          &given[1], &given[2], &given[3]) ||
+        !read_caps(given, &caps))
+        return NULL;
+    bool timed = columns.turns >= 0 && size / 16 == columns.turns && size % 16 == 0;
+    if (!timed && (columns.turns < 0 || size / 8 != columns.turns || size % 8)) {
+        PyErr_SetString(PyExc_ValueError, "no columns of so many turns");
+        return NULL;
+    }
+    columns.sent = data;
+    columns.output = data + 4 * columns.turns;
+    columns.waits = timed ? data + 8 * columns.turns : NULL;
+    Place places[CAPS] = {{0}};
+    look_up(&columns, &caps, places);
+    PyObject *found = PyTuple_New(CAPS);
+    for (int cap = 0; found && cap < CAPS; cap++) {
+        const Place *at = &places[cap];
+        PyObject *place = at->turn ? Py_BuildValue("nLII", at->turn, at->usd, (unsigned)at->sent, (unsigned)at->output)
+                                   : Py_NewRef(Py_None);
+        if (!place)
+            Py_CLEAR(found);
+        else
+            PyTuple_SET_ITEM(found, cap, place);
+    }
+    return found;
+}
