@@ -8,6 +8,7 @@ from loopscan.model import Turn
 
 def setup(
     quiet: type,
+    going: type,
     look: type,
     late: type,
     kind: Callable[[str], int],
@@ -73,6 +74,8 @@ class Native:
         prices: Any,
         begin: Callable[[str, str | None, float | None, int], Any],
         start: Callable[[Any, int | None], None],
+        going: dict[str, Any],
+        known: Any,
         data: bytes | mmap,
         at: int,
         end: int,

@@ -26,6 +26,7 @@ def compiled() -> ModuleType | None:
     except ImportError:
         return None
     from loopscan.clock import seconds_of
+    from loopscan.going import Going
     from loopscan.late import Late
     from loopscan.quiet import Quiet
     from loopscan.rows import Look
@@ -38,7 +39,7 @@ def compiled() -> ModuleType | None:
     from loopscan.terms import PLAIN
 
     limits = (tools.SHELL, GAP, TOOLS, PART, LISTED, PLAIN)
-    _compiled.setup(Quiet, Look, Late, tools.kind, seconds_of, ident_of, PATHS, ASKED, limits)
+    _compiled.setup(Quiet, Going, Look, Late, tools.kind, seconds_of, ident_of, PATHS, ASKED, limits)
     return _compiled
 
 

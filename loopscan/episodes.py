@@ -54,6 +54,16 @@ class Tracker:
         """Whether nothing is going on that the next turn could go on with, end or change."""
         return not (self._open or self._unleft or self._waited or self.detector.runs)
 
+    @property
+    def repetition(self) -> Episode | None:
+        """The episode of the period rule that is open."""
+        return self._open
+
+    def went_on(self, turn: int) -> None:
+        """The open episode went on up to a turn."""
+        assert self._open is not None
+        self.turn = self._open.last = turn
+
     def push(self, action: Action) -> Episode | None:
         """Take the next turn; the episode of the period rule that starts to be one at this turn, if any."""
         self.turn += 1

@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from loopscan.asleep import Naps
 from loopscan.finished import finished
 from loopscan.formats import Scan
+from loopscan.going import Going, going, went_on
 from loopscan.key import Keyer
+from loopscan.late import Source
 from loopscan.model import Turn
 from loopscan.money import PriceBook, Unpriced
 from loopscan.quiet import Quiet
@@ -66,6 +68,18 @@ class Opened:
         """Make a full run of a quiet one."""
         run = woken(state, format_name, self._keyers[format_name], self.settings, self.prices, self.spill)
         self._open[format_name, state.run] = self._runs[format_name][state.run] = run
+
+    def repeats(self, run: str, format_name: str, source: Source, highest: float) -> Going | None:
+        """A run in an episode, where its next turns may only be noted."""
+        found = self._runs[format_name].get(run)
+        return None if found is None else going(found, source, highest)
+
+    def repeated(self, run: str, format_name: str, noted: Going, count: int) -> None:
+        """Take turns that were noted."""
+        found = self._runs[format_name][run]
+        if found.nap is not None:
+            self._naps.wake(found)
+        went_on(found, noted, count)
 
     def _run_of(self, turn: Turn, run: Run | None, format_name: str, source: str) -> Run:
         """The run that a turn belongs to, where that is not simply the open one of its id."""

@@ -7,7 +7,7 @@ from array import array
 from collections.abc import Container
 from math import nan
 from struct import Struct
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 import orjson
 
@@ -27,10 +27,9 @@ if TYPE_CHECKING:
     from mmap import mmap
 
     from loopscan._compiled import Native
-    from loopscan.money import PriceBook
+    from loopscan.going import Going
+    from loopscan.keeper import Keeper
     from loopscan.row import Row
-    from loopscan.settings import Settings
-    from loopscan.spill import Spill
 
 _HELD: Final = 20_000
 """Calls that are held of logs that cannot be read again."""
@@ -43,34 +42,18 @@ Where = tuple["bytes | mmap", int, int, int, int]
 """Some bytes, and from which on to which lines of them are to be taken; number and place of the first line."""
 
 
-class Keeper(Protocol):
-    """Who keeps all runs."""
-
-    settings: Settings
-    prices: PriceBook
-    spill: Spill
-
-    def wants(self, run: str, format_name: str) -> bool:
-        """Whether anybody asks for a run."""
-
-    def starts(self, state: Quiet, format_name: str, line: int | None) -> None:
-        """The first turn of a quiet run is over: told by a line, or by the end of its log."""
-
-    def wakes(self, state: Quiet, format_name: str) -> None:
-        """A run is quiet no longer."""
-
-
 class Quiets:
     """Takes usual turns; knows the runs of nothing else.
 
     `states`: the quiet runs by id; `fresh`: those of them whose first turn may go on.
-    `marked`: whether marks of all turns are kept.
+    `marked`: whether marks of all turns are kept. `going`: runs in an episode that goes on.
     """
 
     def __init__(self, keeper: Keeper, format_name: str) -> None:
         self.states: dict[str, Quiet] = {}
         self.fresh: dict[str, Quiet] = {}
         self.marked = False
+        self.going: dict[str, Going] = {}
         self._keeper, self._format = keeper, format_name
         self._settings, self._prices, self._spill = keeper.settings, keeper.prices, keeper.spill
         self._name, self._log = "", 0
@@ -90,7 +73,8 @@ class Quiets:
         Byte, number and place of the first line that is not taken.
         """
         return native.take(
-            self.states, self._source, self._log, self._prices, self.begin_run, self.start, *where
+            self.states, self._source, self._log, self._prices, self.begin_run, self.start, self.going, self._known,
+            *where,
         )  # fmt: skip
 
     def take(self, rows: list[Row], at: int) -> int:
@@ -198,6 +182,20 @@ class Quiets:
         """Nothing more comes of any run."""
         for state in list(self.fresh.values()):
             self.start(state, None)
+
+    def go_on(self, run: str, highest: float) -> bool:
+        """Begin to note the turns of a run where it is in an episode; whether it is."""
+        if self._source is None or (noted := self._keeper.repeats(run, self._format, self._source, highest)) is None:
+            return False
+        self.going[run] = noted
+        return True
+
+    def stay(self, run: str, more: bool) -> Going | None:
+        """Take the turns that were noted of a run; without the last one, if `more` may be added to that."""
+        noted = self.going.pop(run, None)
+        if noted is not None and (count := noted.number - more) > 0:
+            self._keeper.repeated(run, self._format, noted, count)
+        return noted
 
     def _alike(self, state: Quiet, turn: int, row: Row) -> bool:
         """Whether the call of a row may be alike to that of a turn of its run, as far as can be told."""

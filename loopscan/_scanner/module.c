@@ -10,6 +10,7 @@ PyObject *summed(PyObject *self, PyObject *turns);
 PyObject *reached(PyObject *self, PyObject *args);
 PyObject *fill(PyObject *self, PyObject *const *args, Py_ssize_t count);
 bool setup_quiet(PyObject *quiet);
+bool setup_going(PyObject *going);
 bool setup_awake(PyObject *look, PyObject *late);
 PyObject *share(PyObject *self, PyObject *args);
 PyObject *any_holds_of(PyObject *self, PyObject *args);
@@ -51,15 +52,15 @@ static bool hashes_are_pythons(void) {
     return same;
 }
 
-PyDoc_STRVAR(setup_doc, "setup(quiet, look, late, kind, seconds, ident, paths, asked, limits): what is shared with Python.");
+PyDoc_STRVAR(setup_doc, "setup(quiet, going, look, late, kind, seconds, ident, paths, asked, limits): what is shared with Python.");
 
 static PyObject *setup(PyObject *Py_UNUSED(self), PyObject *args) {
-    PyObject *quiet, *look, *late, *kind, *seconds, *ident, *paths, *asked;
-    if (!PyArg_ParseTuple(args, "OOOOOOOO(llllll)", &quiet, &look, &late, &kind, &seconds, &ident, &paths, &asked, &given.shell,
-                          &given.gap, &given.tools, &given.part, &given.listed, &given.plain))
+    PyObject *quiet, *going, *look, *late, *kind, *seconds, *ident, *paths, *asked;
+    if (!PyArg_ParseTuple(args, "OOOOOOOOO(llllll)", &quiet, &going, &look, &late, &kind, &seconds, &ident, &paths, &asked,
+                          &given.shell, &given.gap, &given.tools, &given.part, &given.listed, &given.plain))
         return NULL;
     if (!read_words(paths, &given.paths) || !read_words(asked, &given.asked) || !setup_quiet(quiet) ||
-        !setup_awake(look, late))
+        !setup_going(going) || !setup_awake(look, late))
         return NULL;
     Py_XSETREF(given.late, Py_NewRef(late));
     Py_XSETREF(given.kind, Py_NewRef(kind));

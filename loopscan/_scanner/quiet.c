@@ -11,7 +11,7 @@ static struct {
 
 /* What one call of `take` is about. */
 typedef struct {
-    PyObject *states, *source, *log, *prices, *begin, *start;
+    PyObject *states, *source, *log, *prices, *begin, *start, *going, *known;
 } Work;
 
 static bool set_places(PyObject *quiet) {
@@ -49,7 +49,8 @@ static PyObject *state_of(const Work *work, const Row *row, PyObject *run, doubl
         Py_DECREF(run);
         return Py_NewRef(state);
     }
-    if (!PyErr_Occurred()) {
+    int known = PyErr_Occurred() ? -1 : PyDict_Check(work->known) ? PyDict_Contains(work->known, run) : 0;
+    if (!known) {
         const char *model = row->has_model ? (const char *)row->model.from : NULL;
         PyObject *time = timed ? PyFloat_FromDouble(moment) : Py_NewRef(Py_None);
         if (time)
@@ -173,6 +174,16 @@ static int take_turn(const Work *work, PyObject *state, const Row *row, const Bl
     return taken;
 }
 
+/* Take the turn of a line whose run is not quiet: as `take_turn`. */
+static int take_in_episode(const Work *work, const Row *row, PyObject *run, int64_t place) {
+    if (!PyDict_GET_SIZE(work->going))
+        return 0;
+    run = run ? Py_NewRef(run) : PyUnicode_DecodeUTF8((const char *)row->run.from, row->run.size, "strict");
+    PyObject *going = run ? PyDict_GetItemWithError(work->going, run) : NULL;
+    Py_XDECREF(run);
+    return going ? take_going(going, work->source, row, place) : PyErr_Occurred() ? -1 : 0;
+}
+
 /* Take the turn of a line: as `take_turn`. `state`: that of the line before; from then on that of this one. `run`: its
    name, where it is known. */
 static int take_row(const Work *work, const Row *row, PyObject *run, PyObject **state, const Block *block) {
@@ -185,8 +196,10 @@ static int take_row(const Work *work, const Row *row, PyObject *run, PyObject **
     int same = *state ? same_text(*field_at(*state, at.run), &row->run, true) : 0;
     if (same == 0)
         Py_XSETREF(*state, state_of(work, row, run, moment, timed, block->line));
+    if (same >= 0 && !*state && !PyErr_Occurred())
+        return take_in_episode(work, row, run, block->place);
     if (same < 0 || !*state)
-        return PyErr_Occurred() ? -1 : 0;
+        return -1;
     int taken = take_turn(work, *state, row, block, moment, timed);
     if (taken > 0 && PyByteArray_GET_SIZE(*field_at(*state, at.turns)) == 2 * RECORD) {
         PyObject *done = PyObject_CallFunction(work->start, "Ol", *state, block->line);
@@ -197,18 +210,18 @@ static int take_row(const Work *work, const Row *row, PyObject *run, PyObject **
 }
 
 const char take_doc[] =
-    "take(states, source, log, prices, begin, start, data, at, end, line, place) -> (at, line, place)\n\n"
+    "take(states, source, log, prices, begin, start, going, known, data, at, end, line, place) -> (at, line, place)\n\n"
     "Take the usual turns of quiet runs from byte `at` to byte `end` of some data; where the first line is that is none.";
 
 PyObject *take(PyObject *self, PyObject *const *args, Py_ssize_t count) {
     Block block;
-    if (count != 11 || !PyDict_Check(args[0])) {
+    if (count != 13 || !PyDict_Check(args[0]) || !PyDict_Check(args[6])) {
         PyErr_SetString(PyExc_TypeError, "take");
         return NULL;
     }
-    if (!read_block(&block, args + 6))
+    if (!read_block(&block, args + 8))
         return NULL;
-    Work work = {args[0], args[1], args[2], args[3], args[4], args[5]};
+    Work work = {args[0], args[1], args[2], args[3], args[4], args[5], args[6], args[7]};
     PyObject *state = NULL;
     Native *native = (Native *)self;
     Batch *batch = &native->batch;

@@ -38,6 +38,8 @@ extern const char take_doc[], more_doc[];
 PyObject *take(PyObject *self, PyObject *const *args, Py_ssize_t count);
 PyObject *more(PyObject *self, PyObject *const *args, Py_ssize_t count);
 
+int take_going(PyObject *run, const PyObject *source, const Row *row, int64_t place);
+
 /* Bytes, from which on to which lines of them are to be read, number and place of the first: five arguments. The bytes
    are to be released. False with an exception. */
 static inline bool read_block(Block *block, PyObject *const *args) {

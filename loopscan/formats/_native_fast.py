@@ -147,6 +147,8 @@ def events(log: Log, rows: Rows, native: Native) -> Iterator[Event | Batch | Fur
         if not line.isspace():
             log.blob.at = number
             yield from log.line_of(number, line, rows, lines)
+    for run_id in list(quiets.going):
+        log.stay(run_id, runs.by_id[run_id], True)
     log.blob.tell_damage(skips)
 
 
@@ -154,10 +156,10 @@ def _row(
     log: Log, rows: Rows, row: Row, line: bytes, lines: Lines, native: Native
 ) -> Iterator[Event | Batch | Further]:
     """The events of a usual line, and of those behind it that go on its run."""
-    quiets, lost = log.scan.quiets, row.place < 0
+    quiets, runs, lost = log.scan.quiets, log.runs.by_id, row.place < 0
     assert quiets is not None
     quiets.marked = log.runs.all_marked
-    if not lost and quiets.take([row], 0):
+    if not lost and (row.run not in runs or row.run in quiets.states) and quiets.take([row], 0):
         lines.step(line)
         return
     log.blob.at = row.line
@@ -170,10 +172,15 @@ def _row(
         yield run.turn
         run.turn = None
     before, name, most = log.held(run), row.run.encode(), _AT_ONCE
+    if before is not None and not log.runs.all_marked:
+        yield Batch(row.run, [before], log.source)
+        before = None
+        if quiets.go_on(row.run, run.highest):
+            lines.take(native, quiets)
+            if lines.line > row.line:
+                return
+            log.stay(row.run, run, False)
     if not log.runs.all_marked and lines.goes_on(name):
-        if before is not None:
-            yield Batch(row.run, [before], log.source)
-            before = None
         yield Further(row.run, partial(lines.more_of, native, run, log.source), rows.usual)
         line, most = lines.peek(), 2
         row = lines.row(rows, line)

@@ -17,7 +17,7 @@ _LONG: Final = 100_000
 def run_of(log: Log, row: Row) -> Run | None:
     """The run of a row that begins a turn of its own; None where it is for the general way to tell what it is."""
     quiets = log.scan.quiets
-    state = None if quiets is None else quiets.states.get(row.run)
+    state = None if quiets is None else quiets.states.get(row.run) or quiets.going.get(row.run)
     run = log.run(row.run, state is not None and row.number <= state.highest)
     goes_on = row.number <= run.highest or (run.turn is not None and row.number == run.number)
     return None if goes_on or run.prompt is not None else run

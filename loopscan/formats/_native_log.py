@@ -68,6 +68,8 @@ class Log:
         run = self.runs.by_id.get(run_id)
         if run is None:
             run = self.runs.by_id[run_id] = Run()
+        elif self.scan.quiets is not None and run_id in self.scan.quiets.going:
+            self.stay(run_id, run, more)
         if run.log != self.runs.logs:
             run.log = self.runs.logs
             self.met.append((self.blob.at or 0, run_id, run))
@@ -83,6 +85,13 @@ class Log:
             elif lost:
                 self._tell_lost()
         return run
+
+    def stay(self, run_id: str, run: Run, more: bool) -> None:
+        """Take the turns that were noted of a run in an episode; with `more` the last one is held, as its row."""
+        noted = None if self.scan.quiets is None else self.scan.quiets.stay(run_id, more)
+        if noted is not None and noted.number:
+            run.highest = noted.highest
+            run.away = noted.place(noted.number - 1) if more else -1
 
     def _tell_lost(self) -> None:
         self.scan.skips.add(self.blob.name, None, "changed while it was read: a turn of it is lost")

@@ -1,0 +1,36 @@
+"""What the quiet runs of a scan are told of, and by whom."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from loopscan.going import Going
+    from loopscan.late import Source
+    from loopscan.money import PriceBook
+    from loopscan.quiet import Quiet
+    from loopscan.settings import Settings
+    from loopscan.spill import Spill
+
+
+class Keeper(Protocol):
+    """Who keeps all runs."""
+
+    settings: Settings
+    prices: PriceBook
+    spill: Spill
+
+    def wants(self, run: str, format_name: str) -> bool:
+        """Whether anybody asks for a run."""
+
+    def starts(self, state: Quiet, format_name: str, line: int | None) -> None:
+        """The first turn of a quiet run is over: told by a line, or by the end of its log."""
+
+    def wakes(self, state: Quiet, format_name: str) -> None:
+        """A run is quiet no longer."""
+
+    def repeats(self, run: str, format_name: str, source: Source, highest: float) -> Going | None:
+        """See `loopscan.going`: the run as it stands, where its next turns may only be noted."""
+
+    def repeated(self, run: str, format_name: str, noted: Going, count: int) -> None:
+        """So many of those turns are there."""
