@@ -27,7 +27,7 @@ from loopscan.stretch import take
 from loopscan.wake import take_further, take_rows
 from loopscan.whole import Whole
 
-STRETCH: Final = 16
+STRETCH: Final = 64
 """Turns of one run, in a row, that are taken at once."""
 _AT_ONCE: Final = 128
 """The same of a whole run."""
@@ -68,7 +68,17 @@ class Audit(Opened):
         stretch: list[Turn] = []
         current: Run | None = None
         for event in events:
-            if type(event) is Rows or type(event) is Whole or type(event) is Further:
+            if isinstance(event, Turn):
+                run = runs.get(event.run)
+                if run is not current or current is None or len(stretch) >= most or event.prompt != current.prompt:
+                    if stretch and current is not None:
+                        take(current, stretch, prices)
+                        stretch = []
+                    if run is None or event.prompt != run.prompt or run.over or idle is not None:
+                        run = self._run_of(event, run, format_name, source)
+                    current = run
+                stretch.append(event)
+            elif type(event) is Rows or type(event) is Whole or type(event) is Further:
                 if stretch and current is not None:
                     take(current, stretch, prices)
                     stretch = []
@@ -81,16 +91,6 @@ class Audit(Opened):
                         take_further(going, event)
                 else:
                     self._rows(event, format_name, source)
-            elif isinstance(event, Turn):
-                run = runs.get(event.run)
-                if run is not current or current is None or len(stretch) >= most or event.prompt != current.prompt:
-                    if stretch and current is not None:
-                        take(current, stretch, prices)
-                        stretch = []
-                    if run is None or event.prompt != run.prompt or run.over or idle is not None:
-                        run = self._run_of(event, run, format_name, source)
-                    current = run
-                stretch.append(event)
             elif isinstance(event, End):
                 if stretch and current is not None:
                     take(current, stretch, prices)

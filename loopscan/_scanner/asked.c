@@ -157,16 +157,32 @@ static bool is_quoted(PyObject *head) {
     return PyBytes_GET_SIZE(head) && *PyBytes_AS_STRING(head) == '"';
 }
 
-/* LateCall.unlike: told by the JSON alone. */
+/* The characters of a result that is text and was not looked at yet; -1 = it is none, or they are not told. */
+static Py_ssize_t raw_chars(PyObject *call) {
+    PyObject *raw = get(call, in.late.raw);
+    Text text;
+    if (!PyBytes_CheckExact(raw))
+        return -1;
+    Cursor c = {(Place)PyBytes_AS_STRING(raw), (Place)PyBytes_AS_STRING(raw) + PyBytes_GET_SIZE(raw)};
+    return next_is(&c, '"') && scan_text(&c, &text) && c.at == c.end ? text.chars : -1;
+}
+
+/* LateCall.unlike: told by the JSON alone; of the same size, by the characters that it stands for. */
 static bool late_unlike(PyObject *before, PyObject *call) {
     PyObject *head = get(before, in.late.head), *other = get(call, in.late.head);
     PyObject *tail = get(before, in.late.tail), *end = get(call, in.late.tail);
     int64_t size, length;
     if (!PyBytes_CheckExact(head) || !PyBytes_CheckExact(other) || !PyBytes_CheckExact(tail) || !PyBytes_CheckExact(end))
         return false;
-    return is_quoted(head) && is_quoted(other) && !same_bytes(head, other) && !same_bytes(tail, end) &&
-           integer(get(before, in.late.size), &size) && integer(get(call, in.late.size), &length) &&
-           (size != length || size > 12 * given.listed + 1);
+    if (!is_quoted(head) || !is_quoted(other) || same_bytes(head, other) || same_bytes(tail, end) ||
+        !integer(get(before, in.late.size), &size) || !integer(get(call, in.late.size), &length))
+        return false;
+    if (size != length || size > 12 * given.listed + 1)
+        return true;
+    Py_ssize_t chars = raw_chars(call);
+    if (chars >= given.listed)
+        return true;
+    return chars >= 0 && (size = raw_chars(before)) >= 0 && size != chars;
 }
 
 /* Whether parts of two texts are the same, which begin so far from their start. */

@@ -62,15 +62,31 @@ static inline bool is_volatile(const Chars *text, Py_ssize_t i) {
     }
 }
 
+/* Characters with which something volatile may begin or end. */
+static const bool signs[128] = {
+    ['-'] = true, [':'] = true, ['0'] = true, ['t'] = true, ['/'] = true, ['d'] = true, ['D'] = true, ['f'] = true,
+};
+
+/* Made for each kind of text. */
+static inline __attribute__((always_inline)) bool all_steady(Chars text, const int kind) {
+    text.kind = kind;
+    for (Py_ssize_t i = 0; i < text.size; i++) {
+        Py_UCS4 c = PyUnicode_READ(kind, text.data, i);
+        if (c < 128 && signs[c] && is_volatile(&text, i))
+            return false;
+    }
+    return true;
+}
+
 /* is_steady(text): whether nothing in a text can be volatile. */
 PyObject *is_steady(PyObject *Py_UNUSED(self), PyObject *value) {
     if (!PyUnicode_Check(value))
         return PyErr_Format(PyExc_TypeError, "no text");
     const Chars text = {PyUnicode_KIND(value), PyUnicode_DATA(value), PyUnicode_GET_LENGTH(value)};
-    for (Py_ssize_t i = 0; i < text.size; i++)
-        if (is_volatile(&text, i))
-            Py_RETURN_FALSE;
-    Py_RETURN_TRUE;
+    const bool steady = text.kind == PyUnicode_1BYTE_KIND   ? all_steady(text, PyUnicode_1BYTE_KIND)
+                        : text.kind == PyUnicode_2BYTE_KIND ? all_steady(text, PyUnicode_2BYTE_KIND)
+                                                            : all_steady(text, PyUnicode_4BYTE_KIND);
+    return PyBool_FromLong(steady);
 }
 
 /* A character as far as words are told by it: letters and digits beyond ASCII are all one, and so are spaces. */
