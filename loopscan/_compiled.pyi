@@ -31,6 +31,9 @@ def reached(
     time_cap: float | None,
     /,
 ) -> tuple[tuple[int, int, int, int] | None, ...]: ...
+def summed_to(
+    columns: bytes, turns: int, codes: str, rates: tuple[int, int], turn: int, /
+) -> tuple[int, int, int, float]: ...
 def fill(pieces: tuple[str, ...], roles: bytes, values: tuple[Any, ...], /) -> str | None: ...
 def share(
     types: dict[str, type], things: dict[str, Any], pairs: Collection[str], limits: tuple[int, ...], /

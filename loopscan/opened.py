@@ -136,11 +136,14 @@ class Opened:
 
     def _finished(self) -> Iterator[RunReport]:
         """The reports of the open runs, which are released one by one."""
-        still_open, self._open = self._open, {}
-        for format_name, run_id in list(still_open):
-            run = still_open.pop((format_name, run_id))
+        identities, runs = list(self._open), list(self._open.values())
+        self._open = {}
+        for quiets in self._quiets.values():
+            quiets.states.clear()
+        runs.reverse()
+        for format_name, run_id in identities:
+            run = runs.pop()
             if isinstance(run, Quiet):
-                del self._quiets[format_name].states[run_id]
                 yield settled(run, format_name, self.spill)
                 continue
             self._runs[format_name].pop(run_id, None)

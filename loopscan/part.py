@@ -8,9 +8,13 @@ from typing import Any, Final
 
 import msgspec
 
+from loopscan.compiled import compiled
 from loopscan.spill import Spill
 
 _NARROW: Final = 1 << 32
+_WIDE: Final = 1 << 63
+_SHORT: Final = 256
+"""Turns that are added up as soon as looked up."""
 _SIZES: Final = {"I": 4, "q": 8, "d": 8}
 
 
@@ -45,6 +49,16 @@ class Part(msgspec.Struct, gc=False):
                 columns.append(data[:size].cast(code))  # type: ignore[call-overload]
                 data = data[size:]
         return columns
+
+    def summed_to(self, turn: int, spill: Spill) -> tuple[int, int, int, float] | None:
+        """Sums of the columns and longest of the seconds by the end of a turn; None where that is no quick thing."""
+        made = compiled()
+        if made is None or self.turns > _SHORT or self.input + self.output >= _WIDE or self.usd >= _WIDE:
+            return None
+        sums: tuple[int, int, int, float] = made.summed_to(
+            spill.load(self.kept, self.size), self.turns, self.codes, self.rates, turn
+        )
+        return sums
 
     def keep(self, spill: Spill) -> None:
         """Keep the numbers in `spill`, where they are held as bytes."""

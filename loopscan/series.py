@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, chain
 from typing import Any, Final
@@ -148,6 +148,8 @@ class Series(msgspec.Struct, gc=False):
         """The totals after a turn (1-based)."""
         if not turn:
             return Totals()
+        if len(self.parts) == 1 and (quick := self.parts[0].summed_to(turn, self.spill)) is not None:
+            return Totals(turn, quick[0] + quick[1], quick[2], quick[3])
         sums = self._sums(turn)
         i = turn - sums.first + 1
         return Totals(turn, sums.input[i] + sums.output[i], sums.usd[i], sums.elapsed()[i])
@@ -157,8 +159,7 @@ class Series(msgspec.Struct, gc=False):
         if last <= after:
             return 0, 0, 0, 0
         before, end = self.spent(after), self.spent(last)
-        sends = self.sends(last) - self.sends(after)
-        return sends, end[0] - before[0], end[1] - before[1], end[2] - before[2]
+        return self.sends(last) - self.sends(after), end[0] - before[0], end[1] - before[1], end[2] - before[2]
 
     def inputs(self, after: int = 0, last: int | None = None) -> Iterator[int]:
         """Input tokens of each of the turns after+1 .. last; 0 where a send was not paid or its input is not known."""
@@ -171,11 +172,8 @@ class Series(msgspec.Struct, gc=False):
 
     def next_paid(self, after: int) -> int | None:
         """The first turn after `after` whose send was paid."""
-        for turn in range(after + 1, len(self) + 1):
-            i = bisect_left(self.unpaid, turn)
-            if i == len(self.unpaid) or self.unpaid[i] != turn:
-                return turn
-        return None
+        later = range(after + 1, len(self) + 1)
+        return next((turn for turn in later if self.sends(turn) > self.sends(turn - 1)), None)
 
     def rate(self, turn: int) -> Rate | None:
         """Picodollars of an output token at a turn; None without a price."""
@@ -194,6 +192,8 @@ class Series(msgspec.Struct, gc=False):
         """Input, output and picodollars by the end of a turn."""
         if not turn:
             return 0, 0, 0
+        if len(self.parts) == 1 and (quick := self.parts[0].summed_to(turn, self.spill)) is not None:
+            return quick[:3]
         sums = self._sums(turn)
         i = turn - sums.first + 1
         return sums.input[i], sums.output[i], sums.usd[i]

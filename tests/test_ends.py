@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 
-from loopscan import capped
+from loopscan import capped, part
 from loopscan.compiled import compiled
 from loopscan.exits import Caps
 from loopscan.fired import NONE, evaluate
 from loopscan.part import priced
 from loopscan.price import Price
 from loopscan.render import jsonl
+from loopscan.series import Series, Tally
 from loopscan.settle import Settled
 from loopscan.spill import Spill
 
@@ -81,13 +82,13 @@ def _report(rng: random.Random, spill: Spill) -> Settled:
     )
     if rng.random() < 0.2:
         price, rates = None, (0, 0)
-    part = priced(sent, output, array("d", bytes(8 * turns)) if rng.random() < 0.2 else waits, rates, spill)
-    return Settled("r", "a", "loopscan", "m", None, None, (0.0, 0), part, price, spill, NONE)
+    packed = priced(sent, output, array("d", bytes(8 * turns)) if rng.random() < 0.2 else waits, rates, spill)
+    return Settled("r", "a", "loopscan", "m", None, None, (0.0, 0), packed, price, spill, NONE)
 
 
 def _caps(rng: random.Random, report: Settled) -> Caps:
-    part = report.part
-    most = (part.turns, part.input + part.output, part.usd, part.elapsed)
+    whole = report.part
+    most = (whole.turns, whole.input + whole.output, whole.usd, whole.elapsed)
     turns, tokens, usd = (
         rng.choice([None, 0, -1, 1 << 70, int(m), int(m) // 2, rng.randrange(int(m) + 2)]) for m in most[:3]
     )
@@ -95,7 +96,7 @@ def _caps(rng: random.Random, report: Settled) -> Caps:
         turns,
         tokens,
         usd,
-        rng.choice([None, 0, -1.0, 1e308, 10**400, part.elapsed, part.elapsed / 3]),
+        rng.choice([None, 0, -1.0, 1e308, 10**400, whole.elapsed, whole.elapsed / 3]),
     )
 
 
@@ -115,3 +116,28 @@ def test_exits_are_the_same_found_by_either_part(monkeypatch: pytest.MonkeyPatch
     for spill in spills:
         spill.close()
     assert sum(len(exits) for _, _, exits in met) > 1000
+
+
+def _ledger(rng: random.Random, spill: Spill) -> Series:
+    tally = Tally(spill=spill)
+    for _ in range(rng.choice([1, 2, 30, 256, 257])):
+        wide = rng.choice([1, 9000, 9000, 1 << 40, 1 << 62])
+        tally.push(rng.randrange(wide), rng.choice([0, rng.randrange(wide)]), rng.randrange(wide), rng.random(), True)
+    return tally.series()
+
+
+@needs_compiled
+def test_sums_are_the_same_made_by_either_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng, spills = random.Random(13), [Spill(0), Spill()]
+    met = []
+    for _ in range(200):
+        spill = rng.choice(spills)
+        series = rng.choice([_ledger(rng, spill), _report(rng, spill).series])
+        turns = [rng.randrange(len(series) + 1) for _ in range(3)] + [len(series)]
+        met.append((series, [(turn, series.at(turn), series.spent(turn)) for turn in turns]))
+    monkeypatch.setattr(part, "compiled", lambda: None)
+    for series, sums in met:
+        for turn, totals, spent in sums:
+            assert (series.at(turn), series.spent(turn)) == (totals, spent)
+    for spill in spills:
+        spill.close()

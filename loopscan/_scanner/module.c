@@ -8,6 +8,7 @@ bool use_long;
 extern PyType_Spec native_spec, claude_spec, chat_spec;
 PyObject *summed(PyObject *self, PyObject *turns);
 PyObject *reached(PyObject *self, PyObject *args);
+PyObject *summed_to(PyObject *self, PyObject *args);
 PyObject *fill(PyObject *self, PyObject *const *args, Py_ssize_t count);
 bool setup_quiet(PyObject *quiet);
 bool setup_going(PyObject *going);
@@ -103,6 +104,7 @@ static PyObject *lines_in(PyObject *Py_UNUSED(self), PyObject *args) {
 PyDoc_STRVAR(share_doc, "share(types, things, pairs, limits): what the loops over turns have of Python.");
 PyDoc_STRVAR(says_one_doc, "says_one(text, words): whether one of them stands in it as a word; None = too long.");
 PyDoc_STRVAR(reached_doc, "reached(columns, turns, rates, *caps) -> the turn at which each is reached, sums by its end.");
+PyDoc_STRVAR(summed_to_doc, "summed_to(columns, turns, codes, rates, turn) -> sums by the end of a turn.");
 PyDoc_STRVAR(fill_doc, "fill(pieces, roles, values) -> the text of a record; None where a value is unusual.");
 PyDoc_STRVAR(take_usual_doc, "take_usual(run, turns, at) -> the number of the first turn that is not usual.");
 
@@ -113,6 +115,7 @@ static PyMethodDef functions[] = {
     {"summed", summed, METH_O, "summed(turns) -> what the records of some turns come to."},
     {"fill", (PyCFunction)(void (*)(void))fill, METH_FASTCALL, fill_doc},
     {"reached", reached, METH_VARARGS, reached_doc},
+    {"summed_to", summed_to, METH_VARARGS, summed_to_doc},
     {"setup", setup, METH_VARARGS, setup_doc},
     {"is_steady", is_steady, METH_O, "is_steady(text): whether nothing in it can be volatile."},
     {"says_one", (PyCFunction)(void (*)(void))says_one, METH_FASTCALL, says_one_doc},

@@ -1,4 +1,4 @@
-/* The turns at which the caps of a policy are reached, from the columns of a run (loopscan.part). */
+/* The turns at which the caps of a policy are reached, and sums by a turn, from the columns of a run (loopscan.part). */
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -117,4 +117,58 @@ PyObject *reached(PyObject *Py_UNUSED(self), PyObject *args) {
             PyTuple_SET_ITEM(found, cap, place);
     }
     return found;
+}
+
+/* The number of a turn in a column of a code. */
+static uint64_t number_at(char code, const char *column, Py_ssize_t turn) {
+    uint64_t number = 0;
+    if (code == 'q')
+        memcpy(&number, column + 8 * turn, 8);
+    return code == 'I' ? count_at(column, turn) : number;
+}
+
+static Py_ssize_t width_of(char code) {
+    return code == 'I' ? 4 : code == 'q' || code == 'd' ? 8 : code == '-' || code == '=' ? 0 : -1;
+}
+
+/* Where each of the columns begins; false where they are not of that size. */
+static bool lay_out(const char *data, Py_ssize_t size, Py_ssize_t turns, const char *codes, const char *columns[CAPS]) {
+    for (int i = 0; i < CAPS; i++) {
+        Py_ssize_t width = width_of(codes[i]);
+        if (width < 0 || (codes[i] == 'd') != (i == 3 && codes[i] != '-') || (codes[i] == '=' && i != 2))
+            return false;
+        columns[i] = data;
+        if (width && turns > size / width)
+            return false;
+        data += width * turns;
+        size -= width * turns;
+    }
+    return size == 0;
+}
+
+/* summed_to(columns, turns, codes, rates, turn) -> input, output, picodollars and longest seconds by the end of a turn. */
+PyObject *summed_to(PyObject *Py_UNUSED(self), PyObject *args) {
+    const char *data, *codes, *columns[CAPS];
+    Py_ssize_t size, turns, codes_size, last;
+    long long rate_in, rate_out;
+    if (!PyArg_ParseTuple(args, "y#ns#(LL)n", &data, &size, &turns, &codes, &codes_size, &rate_in, &rate_out, &last))
+        return NULL;
+    if (codes_size != CAPS || turns < 0 || last < 0 || last > turns || !lay_out(data, size, turns, codes, columns)) {
+        PyErr_SetString(PyExc_ValueError, "no columns of so many turns");
+        return NULL;
+    }
+    uint64_t sent = 0, output = 0, usd = 0;
+    double longest = 0.0;
+    for (Py_ssize_t i = 0; i < last; i++) {
+        sent += number_at(codes[0], columns[0], i);
+        output += number_at(codes[1], columns[1], i);
+        usd += number_at(codes[2], columns[2], i);
+        double wait = 0.0;
+        if (codes[3] == 'd')
+            memcpy(&wait, columns[3] + 8 * i, 8);
+        longest = wait > longest ? wait : longest;
+    }
+    if (codes[2] == '=')
+        usd = sent * (uint64_t)rate_in + output * (uint64_t)rate_out;
+    return Py_BuildValue("LLLd", (long long)sent, (long long)output, (long long)usd, longest);
 }
