@@ -139,6 +139,17 @@ def test_texts_of_every_spelling(texts: list[tuple[str, str, str]], chance: Rand
     assert [run["turns"] for run in found] == [len(texts)]
 
 
+USAGE = '"input_tokens":1,"output_tokens":1}'
+
+
+@needs_it
+@pytest.mark.parametrize("key", ['"\\ud800"', '"é"', '"\\u0000"', '""', '"run_i\\u0064"', '"\\ud83d\\ude00"'])
+def test_names_of_every_spelling(key: str) -> None:
+    line = '{"run_id":"r","turn":%d,%s:"x","tool":"get","args":{"n":%d},"result":"%d",' + USAGE
+    found, _ = both_ways("\n".join(line % (n, key, n, n) for n in range(1, 9)).encode())
+    assert sum(run["turns"] for run in found) == 8
+
+
 NUMBERS = st.sampled_from(
     "0 -0 1 -1 10 0.5 0.50 -0.0 0.0 1.0 1.10 100.25 0.0001 0.00001 1e3 1E3 1e-7 123456789012345 1234567890123456 "
     "12345678901234567890 0.1234567890123456 9007199254740993 1e400 01 1. .5 - +1 NaN Infinity".split()
@@ -154,7 +165,6 @@ def test_numbers_of_every_spelling(numbers: list[str]) -> None:
     both_ways("\n".join(line % (turn, n, n) for turn, n in enumerate(numbers * 2, 1)).encode(), 8)
 
 
-USAGE = '"input_tokens":1,"output_tokens":1}'
 TIMES = st.sampled_from(
     "2026-11-30T09:30:00Z 2026-11-30T09:30:00 2026-11-30T09:30:00+00:00 2026-11-30T09:30:00+02:00 2026-11-30 "
     "2026-11-30T09:30:00.1Z 2026-11-30T09:30:00.123Z 2026-11-30T09:30:00.123456Z 2026-11-30T09:30:00.1234567Z "

@@ -36,7 +36,7 @@ def native_of(rows: Rows) -> Native | None:
     part = compiled()
     if part is None or rows.anonymous:
         return None
-    fields = [(key, _ROLES.index(role)) for key, role in rows.roles]
+    fields = [(key, _ROLES.index(role)) for key, role in rows.roles if key.isascii()]  # others are looked for in vain
     needed = {role for _, role in rows.roles}.difference(_MAY_LACK)
     native: Native = part.Native(fields, sum(1 << _ROLES.index(role) for role in needed))
     return native
