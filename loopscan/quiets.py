@@ -230,6 +230,7 @@ class Quiets:
         self.fresh.pop(run, None)
         if state.number:
             self._keeper.wakes(state, self._format)
+        state.source = None  # for whoever still holds it
         return state, row, lost
 
 

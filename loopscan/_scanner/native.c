@@ -1,6 +1,6 @@
 /* loopscan._compiled.Native: what takes the lines of one native log. */
 
-#include "work.h"
+#include "states.h"
 
 static void release(PyObject *self) {
     Layout *layout = &((Native *)self)->layout;
@@ -9,7 +9,8 @@ static void release(PyObject *self) {
         PyMem_Free(layout->fields[i].key);
     PyMem_Free(layout->fields);
     for (int i = 0; i < AHEAD; i++)
-        Py_XDECREF(((Native *)self)->batch.runs[i]);
+        Py_XDECREF(((Native *)self)->batch.states[i]);
+    drop_states(&((Native *)self)->table);
     type->tp_free(self);
     Py_DECREF(type);
 }

@@ -12,6 +12,7 @@ static struct {
 /* What one call of `take` is about. */
 typedef struct {
     PyObject *states, *source, *log, *prices, *begin, *start, *going, *known;
+    Table *table;
 } Work;
 
 static bool set_places(PyObject *quiet) {
@@ -40,8 +41,8 @@ static double number_in(PyObject *object, Py_ssize_t place) {
 
 /* A new reference to the state of the run of a line, which may begin with it: NULL where there is none, or with an
    exception. */
-static PyObject *state_of(const Work *work, const Row *row, PyObject *run, double moment, bool timed, long line) {
-    run = run ? Py_NewRef(run) : PyUnicode_DecodeUTF8((const char *)row->run.from, row->run.size, "strict");
+static PyObject *state_of(const Work *work, const Row *row, double moment, bool timed, long line) {
+    PyObject *run = PyUnicode_DecodeUTF8((const char *)row->run.from, row->run.size, "strict");
     if (!run)
         return NULL;
     PyObject *state = PyDict_GetItemWithError(work->states, run);
@@ -175,29 +176,34 @@ static int take_turn(const Work *work, PyObject *state, const Row *row, const Bl
 }
 
 /* Take the turn of a line whose run is not quiet: as `take_turn`. */
-static int take_in_episode(const Work *work, const Row *row, PyObject *run, int64_t place) {
+static int take_in_episode(const Work *work, const Row *row, int64_t place) {
     if (!PyDict_GET_SIZE(work->going))
         return 0;
-    run = run ? Py_NewRef(run) : PyUnicode_DecodeUTF8((const char *)row->run.from, row->run.size, "strict");
+    PyObject *run = PyUnicode_DecodeUTF8((const char *)row->run.from, row->run.size, "strict");
     PyObject *going = run ? PyDict_GetItemWithError(work->going, run) : NULL;
     Py_XDECREF(run);
     return going ? take_going(going, work->source, row, place) : PyErr_Occurred() ? -1 : 0;
 }
 
-/* Take the turn of a line: as `take_turn`. `state`: that of the line before; from then on that of this one. `run`: its
-   name, where it is known. */
-static int take_row(const Work *work, const Row *row, PyObject *run, PyObject **state, const Block *block) {
+/* Take the turn of a line: as `take_turn`. `state`: that of the line before; from then on that of this one. `held`: the
+   same, where it is known and was not let go of since. */
+static int take_row(const Work *work, const Row *row, PyObject *held, PyObject **state, const Block *block) {
     double moment;
     bool timed;
     if (!is_told(row))
         return 0;
     if (!moment_of(row, &moment, &timed))
         return -1;
-    int same = *state ? same_text(*field_at(*state, at.run), &row->run, true) : 0;
-    if (same == 0)
-        Py_XSETREF(*state, state_of(work, row, run, moment, timed, block->line));
+    int same = 0;
+    if (held && *field_at(held, at.source) == work->source) {
+        Py_XSETREF(*state, Py_NewRef(held));
+    } else if (*state && (same = same_text(*field_at(*state, at.run), &row->run, true)) <= 0) {
+        Py_CLEAR(*state);
+    }
+    if (same >= 0 && !*state && (*state = state_of(work, row, moment, timed, block->line)))
+        keep_state(work->table, &row->run, *state);
     if (same >= 0 && !*state && !PyErr_Occurred())
-        return take_in_episode(work, row, run, block->place);
+        return take_in_episode(work, row, block->place);
     if (same < 0 || !*state)
         return -1;
     int taken = take_turn(work, *state, row, block, moment, timed);
@@ -221,18 +227,16 @@ PyObject *take(PyObject *self, PyObject *const *args, Py_ssize_t count) {
     }
     if (!read_block(&block, args + 8))
         return NULL;
-    Work work = {args[0], args[1], args[2], args[3], args[4], args[5], args[6], args[7]};
-    PyObject *state = NULL;
     Native *native = (Native *)self;
+    Work work = {args[0], args[1], args[2], args[3], args[4], args[5], args[6], args[7], &native->table};
+    PyObject *state = NULL;
     Batch *batch = &native->batch;
-    const Fields fields = {at.turns, at.slots, at.trails};
+    const Fields fields = {at.run, at.source, at.highest, at.line, at.turns, at.slots, at.trails};
     int taken = 1;
     while (block.here < block.end) {
-        int i = line_in(native, &block, work.states, &fields);
-        if (i < 0)
-            taken = -1;
-        else if (batch->usual[i])
-            taken = take_row(&work, &batch->rows[i], batch->runs[i], &state, &block);
+        int i = line_in(native, &block, work.source, &fields);
+        if (batch->usual[i])
+            taken = take_row(&work, &batch->rows[i], batch->states[i], &state, &block);
         else
             taken = is_blank(batch->lines[i]);
         if (taken <= 0)

@@ -9,13 +9,25 @@
 
 enum { AHEAD = 16 };
 
-/* Lines that were read, but not taken yet, of which `next` is the first. `runs`: the run of each, where it is not that of
-   the line before. */
+/* A state by the hash of its run, which is not 0 where one is or was. */
+typedef struct {
+    uint64_t hash;
+    PyObject *state;
+} Slot;
+
+/* `room`: a power of two, 0 = there is no table; `count`: slots in use. */
+typedef struct {
+    Slot *slots;
+    Py_ssize_t room, count;
+} Table;
+
+/* Lines that were read, but not taken yet, of which `next` is the first. `states`: those of their runs, as far as they
+   are known and not that of the line before. */
 typedef struct {
     Row rows[AHEAD];
     Cursor lines[AHEAD];
     int64_t places[AHEAD];
-    PyObject *runs[AHEAD];
+    PyObject *states[AHEAD];
     bool usual[AHEAD];
     int next, count;
 } Batch;
@@ -24,6 +36,7 @@ typedef struct {
     PyObject_HEAD
     Layout layout;
     Batch batch;
+    Table table;
 } Native;
 
 /* Where a loop stands in a block of lines. */
