@@ -50,6 +50,14 @@ class Part(msgspec.Struct, gc=False):
                 data = data[size:]
         return columns
 
+    def inputs(self, spill: Spill) -> Sequence[int]:
+        """The first of the columns."""
+        code = self.codes[0]
+        if code == "-":
+            return [0] * self.turns
+        numbers: memoryview = memoryview(spill.load(self.kept, self.size))[: self.turns * _SIZES[code]]
+        return numbers.cast(code)  # type: ignore[call-overload, no-any-return]
+
     def summed_to(self, turn: int, spill: Spill) -> tuple[int, int, int, float] | None:
         """Sums of the columns and longest of the seconds by the end of a turn; None where that is no quick thing."""
         made = compiled()
@@ -86,9 +94,10 @@ def of_columns(
     data: bytes, turns: int, sums: tuple[int, int], longest: float, rates: tuple[int, int], spill: Spill
 ) -> Part:
     """The same of columns that lie behind one another already; without elapsed seconds where `longest` is 0."""
-    usd = sums[0] * rates[0] + sums[1] * rates[1]
-    codes = f"II{'=' if usd else '-'}{'d' if longest else '-'}"
-    return Part(turns, *sums, usd, longest, codes, len(data), spill.keep(data), rates)
+    sent, output = sums
+    usd = sent * rates[0] + output * rates[1]
+    codes = ("II=d" if longest else "II=-") if usd else "II-d" if longest else "II--"
+    return Part(turns, sent, output, usd, longest, codes, len(data), spill.keep(data), rates)
 
 
 def _code(total: int) -> str:

@@ -98,9 +98,8 @@ class Quiet(msgspec.Struct, gc=False):
         if made is None:
             sent, output, elapsed, times = self.numbers()
             return priced(sent, output, elapsed, rates, spill), times.started, times.ended, times.gap
-        read, written, longest, columns, started, ended, *gap = made.summed(self.turns)
-        part = of_columns(columns, self.number, (read, written), longest, rates, spill)
-        return part, started, ended, (gap[0], gap[1])
+        read, written, longest, columns, started, ended, gap = made.summed(self.turns)
+        return of_columns(columns, self.number, (read, written), longest, rates, spill), started, ended, gap
 
     def undo(self) -> Row | None:
         """Take the last turn back: its row, None where it can be read no more."""

@@ -166,7 +166,7 @@ class Series(msgspec.Struct, gc=False):
         start = 0
         for part in self.parts:
             if start + part.turns > after and (last is None or start < last):
-                column = part.columns(self.spill)[0]
+                column = part.inputs(self.spill)
                 yield from column[max(after - start, 0) : None if last is None else last - start]
             start += part.turns
 

@@ -25,6 +25,8 @@ from loopscan.waste import Waste
 
 _NOTHING: Final = (Checked(), Guessed(), Cold())
 _NO_GAP: Final = (0.0, 0)
+_NO_NOTES: Final[list[str]] = []
+"""Shared by all reports of which nothing is said; nobody changes it."""
 
 
 @lru_cache(maxsize=1 << 12)
@@ -119,7 +121,8 @@ class Settled(RunReport):
     @property
     def notes(self) -> list[str]:
         """What a reader must know of it, one line each."""
-        return gap_note(self.gap)
+        gap = self.gap
+        return _NO_NOTES if gap is _NO_GAP else gap_note(gap)
 
     @property
     def spent(self) -> Spent:
@@ -174,7 +177,8 @@ _FREE: Final[dict[str, int]] = {}
 def settled(state: Quiet, format_name: str, spill: Spill) -> Settled:
     """The report of a quiet run."""
     part, started, ended, gap = state.part(spill)
+    if gap[0] < 60:  # as nearly all are, of which nothing is said
+        gap = _NO_GAP
     return Settled(
-        state.run, state.name, format_name, state.model, started, ended, gap if gap_note(gap) else _NO_GAP, part,
-        state.terms.price, spill, NONE,
-    )  # fmt: skip
+        state.run, state.name, format_name, state.model, started, ended, gap, part, state.terms.price, spill, NONE
+    )

@@ -70,7 +70,7 @@ def wasted(episodes: list[Episode], series: Series) -> tuple[Waste, Waste]:
     costly = [span_of(e, end) for e in episodes if e.verdict in COSTLY]
     patient = [span_of(e, end) for e in episodes if e.verdict == "waited"]
     lost = _union(costly, series)
-    return lost, _union(costly + patient, series) - lost
+    return lost, _union(costly + patient, series) - lost if patient else Waste()
 
 
 def _union(spans: Iterable[Span], series: Series) -> Waste:

@@ -35,7 +35,7 @@ static PyObject *time_or_none(bool known, double time) {
     return known ? PyFloat_FromDouble(time) : Py_NewRef(Py_None);
 }
 
-/* summed(turns) -> (input, output, longest, columns, started, ended, gap, turn behind it) */
+/* summed(turns) -> (input, output, longest, columns, started, ended, (gap, turn behind it)) */
 PyObject *summed(PyObject *Py_UNUSED(self), PyObject *turns) {
     if (!PyByteArray_Check(turns)) {
         PyErr_SetString(PyExc_TypeError, "turns are bytes");
@@ -65,7 +65,7 @@ PyObject *summed(PyObject *Py_UNUSED(self), PyObject *turns) {
     }
     if (seen.longest == 0.0 && _PyBytes_Resize(&columns, count * 8) < 0)
         return NULL;
-    return Py_BuildValue("LLdNNNdn", sums[0], sums[1], seen.longest, columns,
+    return Py_BuildValue("LLdNNN(dn)", sums[0], sums[1], seen.longest, columns,
                          time_or_none(seen.has_started, seen.started), time_or_none(seen.has_ended, seen.ended),
                          seen.gap, seen.gap_turn);
 }
