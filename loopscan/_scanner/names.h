@@ -29,6 +29,7 @@ typedef struct {
     long shell, gap, tools, part, listed, plain;
     Tool known[TOOLS_KEPT];
     Bytes spare, canon;
+    Arguments arguments;
 } Given;
 
 extern Given given;
@@ -124,6 +125,20 @@ static inline Named names_of(Cursor c) {
     return named;
 }
 
+/* The same of arguments whose canonical text is made on the way, where that can be: then `formed`. */
+static inline Named read_names(Cursor args, bool *formed) {
+    Arguments *read = &given.arguments;
+    *formed = read_arguments(&args, read) && read->count >= 0;
+    if (!*formed)
+        return names_of(read->whole);
+    Named named = {0};
+    for (int i = 0; i < read->count; i++) {
+        named.paths |= has_word(&given.paths, &read->each[i].key);
+        named.asked |= has_word(&given.asked, &read->each[i].key);
+    }
+    return named;
+}
+
 /* The ident of a call of arguments (loopscan.key). False with an exception. */
 static inline bool ident_of(const Tool *tool, Cursor args, int64_t *ident) {
     Cursor c = args;
@@ -141,5 +156,12 @@ static inline bool ident_of(const Tool *tool, Cursor args, int64_t *ident) {
     return *ident != -1 || !PyErr_Occurred();
 }
 
+/* The same of arguments that were read last by `read_names`. */
+static inline bool ident_read(const Tool *tool, Cursor args, bool formed, int64_t *ident) {
+    if (!formed)
+        return ident_of(tool, args, ident);
+    *ident = hash_of_two(tool->hash, hash_of(given.arguments.form.data, given.arguments.form.size));
+    return true;
+}
 
 #endif

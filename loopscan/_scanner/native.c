@@ -6,7 +6,7 @@ static void release(PyObject *self) {
     Layout *layout = &((Native *)self)->layout;
     PyTypeObject *type = Py_TYPE(self);
     for (int i = 0; i < layout->count; i++)
-        PyMem_Free(layout->fields[i].key);
+        PyMem_Free(layout->fields[i].member);
     PyMem_Free(layout->fields);
     for (int i = 0; i < AHEAD; i++)
         Py_XDECREF(((Native *)self)->batch.states[i]);
@@ -22,10 +22,15 @@ static bool add_field(Layout *layout, PyObject *pair) {
     if (!PyArg_ParseTuple(pair, "s#i", &key, &size, &role))
         return false;
     Field *field = &layout->fields[layout->count];
-    field->key = PyMem_Malloc((size_t)size + 1);
-    if (!field->key || role < 0 || role > ROLES)
+    field->member = PyMem_Malloc((size_t)size + 3);
+    if (!field->member || role < 0 || role > ROLES)
         return PyErr_NoMemory() && false;
-    memcpy(field->key, key, (size_t)size);
+    field->member[0] = field->member[size + 1] = '"';
+    field->member[size + 2] = ':';
+    memcpy(field->member + 1, key, (size_t)size);
+    field->plain = true;
+    for (Py_ssize_t i = 0; i < size; i++)
+        field->plain = field->plain && key[i] >= ' ' && key[i] < 0x7F && key[i] != '"' && key[i] != '\\';
     field->size = size;
     field->role = (Role)role;
     layout->count++;

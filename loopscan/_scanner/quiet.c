@@ -144,13 +144,14 @@ static int take_turn(const Work *work, PyObject *state, const Row *row, const Bl
     if (same <= 0 || row->number <= number_in(state, at.highest) || row->sent > number_in(state, at.most) ||
         *field_at(state, at.source) != work->source)
         return PyErr_Occurred() ? -1 : 0;
-    Named named = names_of(row->args);
+    bool formed;
+    Named named = read_names(row->args, &formed);
     if (named.odd || named.paths)
         return 0;
     int priced = is_priced(work, state, moment);
     const Tool *tool = priced > 0 ? tool_of(&row->name) : NULL;
     Record record = {.place = block->place, .time = timed ? moment : Py_NAN, .sent = row->sent, .output = row->output};
-    if (!tool || !ident_of(tool, row->args, &record.ident))
+    if (!tool || !ident_read(tool, row->args, formed, &record.ident))
         return PyErr_Occurred() ? -1 : 0;
     PyObject *turns = *field_at(state, at.turns);
     Py_ssize_t end = PyByteArray_GET_SIZE(turns);

@@ -9,9 +9,10 @@
 typedef enum { RUN, NAME, ARGS, RESULT, TURN, TS, ERROR, MODEL, SENT, OUTPUT, NEVER, ROLES } Role;
 
 typedef struct {
-    uint8_t *key;
-    Py_ssize_t size;
+    uint8_t *member; /* as most lines begin it: quotes and colon about the key */
+    Py_ssize_t size; /* of the key */
     Role role;
+    bool plain; /* the key stands for itself */
 } Field;
 
 /* The members of the lines of one log. `needed`: a bit for each role that a usual line must have. */
@@ -35,7 +36,7 @@ static inline Role role_of(const Layout *layout, const Text *key, int *guess) {
     for (int i = 0; i < layout->count; i++) {
         int at = *guess + i < layout->count ? *guess + i : *guess + i - layout->count;
         const Field *field = &layout->fields[at];
-        if (field->size == key->size && bytes_equal(field->key, key->from, key->size)) {
+        if (field->size == key->size && bytes_equal(field->member + 1, key->from, key->size)) {
             *guess = at + 1 < layout->count ? at + 1 : 0;
             return field->role;
         }
@@ -109,20 +110,37 @@ static inline int read_member(Cursor *c, Row *row, Role role) {
     }
 }
 
+/* The key of the next member, and its role; ODD where that cannot be told. */
+static inline int read_role(const Layout *layout, Cursor *c, int *guess, Role *role) {
+    const Field *field = &layout->fields[*guess];
+    Text key;
+    skip_white(c);
+    if (field->plain && c->end - c->at > field->size + 3 && bytes_equal(field->member, c->at, field->size + 3)) {
+        c->at += field->size + 3;
+        *guess = *guess + 1 < layout->count ? *guess + 1 : 0;
+        *role = field->role;
+        skip_white(c);
+        return FINE;
+    }
+    if (!scan_key(c, &key) || key.escaped)
+        return ODD;
+    *role = role_of(layout, &key, guess);
+    return FINE;
+}
+
 /* A line; ODD where it holds no usual turn, or one that is told in an unusual way. */
 static inline int read_row(const Layout *layout, Cursor c, Row *row) {
     unsigned seen = 0;
     int guess = 0;
-    Text key;
+    Role role;
     uint32_t plain = row->plain;
     *row = (Row){.plain = plain};
     skip_white(&c);
     if (!next_is(&c, '{'))
         return ODD;
     for (int more = 1; more;) {
-        if (!scan_key(&c, &key) || key.escaped)
+        if (!read_role(layout, &c, &guess, &role))
             return ODD;
-        Role role = role_of(layout, &key, &guess);
         if ((role < ROLES && seen & 1u << role) || !read_member(&c, row, role))
             return ODD;
         seen |= 1u << role;
