@@ -128,6 +128,7 @@ class _Lines:
         rows = rows_of(blob.head)
         if rows is not None:
             yield from cast(Iterator[Event], events(log, rows))
+            log.stay_all(True)
         if self.last:
             yield from cast(Iterator[Event], log.ended())
 

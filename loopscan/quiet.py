@@ -40,8 +40,7 @@ MARKS: Final = 3
 """Bytes at the end of a turn, of its result."""
 
 
-def _slots() -> array[int]:
-    return array("H", bytes(2 * SLOTS + 2))
+_NO_SLOTS: Final = array("H", bytes(2 * SLOTS + 2))
 
 
 class Quiet(msgspec.Struct, gc=False):
@@ -68,7 +67,7 @@ class Quiet(msgspec.Struct, gc=False):
     line: int = 0
     highest: float = float("-inf")
     turns: bytearray = msgspec.field(default_factory=bytearray)
-    slots: array[int] = msgspec.field(default_factory=_slots)
+    slots: array[int] = msgspec.field(default_factory=_NO_SLOTS.__copy__)
     trails: dict[str, int] = {}
     kept: Kept | None = None
     marks: array[int] | None = None

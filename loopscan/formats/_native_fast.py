@@ -147,8 +147,6 @@ def events(log: Log, rows: Rows, native: Native) -> Iterator[Event | Batch | Fur
         if not line.isspace():
             log.blob.at = number
             yield from log.line_of(number, line, rows, lines)
-    for run_id in list(quiets.going):
-        log.stay(run_id, runs.by_id[run_id], True)
     log.blob.tell_damage(skips)
 
 

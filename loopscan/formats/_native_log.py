@@ -93,6 +93,11 @@ class Log:
             run.highest = noted.highest
             run.away = noted.place(noted.number - 1) if more else -1
 
+    def stay_all(self, more: bool) -> None:
+        """The same of all runs."""
+        for run_id in () if self.scan.quiets is None else list(self.scan.quiets.going):
+            self.stay(run_id, self.runs.by_id[run_id], more)
+
     def _tell_lost(self) -> None:
         self.scan.skips.add(self.blob.name, None, "changed while it was read: a turn of it is lost")
 
@@ -158,6 +163,7 @@ class Log:
     def ended(self) -> Iterator[Event | Batch]:
         """What waited for the end of the log, in the order in which runs were met in it."""
         quiets = self.scan.quiets
+        self.stay_all(False)
         waiting: list[tuple[int, str, Run | Callable[[], None]]] = [*self.met]
         if quiets is not None:
             waiting += [(s.first, s.run, partial(quiets.start, s, None)) for s in quiets.fresh.values()]
