@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Hashable, Iterator
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, Final, TextIO
 
 import orjson
@@ -29,6 +29,8 @@ _OF_EXIT: Final = ("turn", "paid_sends", "usd", "saved_turns", "saved_usd", "clo
 _ROLES: Final = (b"ssttnn", b"nndndd", b"nnnnndnfdj")
 """How these figures are written, see `_FORMS`; in the order of the record, where the exits are the middle."""
 _MOULDS: Final = 1000
+_AT_ONCE: Final = 50
+"""Lines that are written at once."""
 
 Mould = tuple[tuple[str, ...], bytes]
 """A record without its figures: the text before, between and behind them, and how each is written."""
@@ -126,4 +128,6 @@ _FORMS: Final[dict[int, Callable[[Any], str]]] = {
 
 def render(report: Report, out: TextIO, options: Options) -> None:
     """Write one line per run."""
-    out.writelines(text + "\n" for text in texts(report.runs))
+    lines = texts(report.runs)
+    while block := list(islice(lines, _AT_ONCE)):
+        out.write("\n".join([*block, ""]))
