@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import BinaryIO, Final, Self
 
 from loopscan import decode
+from loopscan.blocks import Block, blocks
 from loopscan.compression import unpacked
 from loopscan.copied import Copied
 from loopscan.document import begins, values_of
 from loopscan.errors import InputError
-from loopscan.lines import LINE_LIMIT, Block, blocks, placed
+from loopscan.lines import LINE_LIMIT, placed
 from loopscan.model import JSON
 from loopscan.rescue import rescued
 from loopscan.skips import Skips

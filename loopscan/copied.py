@@ -23,7 +23,8 @@ class Copied(Stream):
         import tempfile  # seldom needed, slow to load
 
         self._rest = rest
-        self._file = tempfile.TemporaryFile(prefix="loopscan-", buffering=0)  # noqa: SIM115 - lives as long as self
+        with tempfile.TemporaryFile(prefix="loopscan-", buffering=0) as file:
+            self._file = os.dup(file.fileno())  # a file object in a cycle may be found by the collector before this
         self._size = self._room = 0
         self.whole = True
         self._keep(memoryview(ahead))
@@ -45,14 +46,14 @@ class Copied(Stream):
             while data and self.whole:
                 if self._size + len(data) > self._room:
                     self._make_room(len(data))
-                written = os.pwrite(self._file.fileno(), data, self._size)
+                written = os.pwrite(self._file, data, self._size)
                 self._size, data = self._size + written, data[written:]
         except OSError:
             self.whole = False
 
     def _make_room(self, size: int) -> None:
         """Make room for more: a file system writes twice as fast to what it has set apart."""
-        file, more = self._file.fileno(), max(size, _STEP)
+        file, more = self._file, max(size, _STEP)
         room = os.fstatvfs(file)
         if room.f_bavail * room.f_frsize < self._room + more:
             raise OSError(errno.ENOSPC, "more than half of the room")
@@ -62,11 +63,11 @@ class Copied(Stream):
 
     def __del__(self) -> None:
         if hasattr(self, "_file"):
-            self._file.close()
+            os.close(self._file)
 
     def at(self, place: int, size: int) -> bytes:
         """Some bytes of it. Raises OSError."""
-        return os.pread(self._file.fileno(), max(0, min(size, self._size - place)), place)
+        return os.pread(self._file, max(0, min(size, self._size - place)), place)
 
     def open(self, mode: str = "rb") -> BinaryIO:
         """All of it from its beginning on, as a file of its own."""

@@ -4,25 +4,17 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterator
-from mmap import PAGESIZE, mmap
 from typing import Any, Final
 
-from loopscan.compiled import lines_in
 from loopscan.stream import Ahead, Stream
 
 LINE_LIMIT: Final = 1 << 26
 """Bytes of the longest line that is read; APIs refuse requests half as large."""
-_BUFFER: Final = 1 << 20
+BUFFER: Final = 1 << 20
 _TAIL: Final = 1 << 12
-_BLOCK: Final = 1 << 18
-_REST: Final = 1 << 16
-"""Bytes that are read at once, so many that they stay near the processor, and room for the line before them."""
-
-Block = tuple[int, int, "bytes | mmap", int, int]
-"""Lines before it; place of its first byte in the log, -1 where it is not known; bytes, and which of those are its."""
 _MORE: Final = 8
 
-bytes(2 * _BUFFER)
+bytes(2 * BUFFER)
 # Once a larger block was freed, glibc does not map a buffer at 16 bytes into a page: Linux fills it twice as fast.
 
 
@@ -40,7 +32,7 @@ def placed(
     above LINE_LIMIT (by a buffer at most) is passed over and `too_long` told its number; the places of those behind it
     are -1. One that does not end within `patience` bytes ends the reading.
     """
-    if len(ahead) > _BUFFER:
+    if len(ahead) > BUFFER:
         ahead, stream = b"", Ahead(ahead, stream)
     number, place = start
     cut = ahead.rfind(b"\n") + 1
@@ -51,7 +43,7 @@ def placed(
         place += len(line) + 1
     rest = ahead[cut:]
     feed = Feed(stream, len(rest), patience)
-    buffered = io.BufferedReader(feed, _BUFFER)
+    buffered = io.BufferedReader(feed, BUFFER)
     while not feed.over:
         try:
             for line in buffered:
@@ -71,58 +63,6 @@ def placed(
             yield number, place, rest
     if done is not None:
         done(number)
-
-
-def blocks(
-    ahead: bytes,
-    stream: Stream,
-    too_long: Callable[[int], None],
-    patience: int,
-    start: tuple[int, int] = (0, 0),
-    done: Callable[[int], None] | None = None,
-) -> Iterator[Block]:
-    """The same as blocks of whole lines, blank ones among them."""
-    if len(ahead) > _BUFFER:
-        ahead, stream = b"", Ahead(ahead, stream)
-    number, place = start
-    cut = ahead.rfind(b"\n") + 1
-    if cut:
-        yield number, place, ahead, 0, cut
-        number, place = number + lines_in(ahead, 0, cut), place + cut
-    feed = Feed(stream, len(ahead) - cut, patience)
-    room, rest = _room(len(ahead) - cut), ahead[cut:]
-    buffer = mmap(-1, room + _BLOCK)
-    buffer[room - len(rest) : room] = rest
-    begin = room - len(rest)
-    while not feed.over:
-        try:
-            size = feed.readinto(memoryview(buffer)[room:])
-        except TooLong:
-            number, begin, place, rest = number + 1, room, -1, b""
-            too_long(number)
-            continue
-        end = buffer.rfind(b"\n", room, room + size) + 1
-        if end:
-            yield number, place, buffer, begin, end
-            number += lines_in(buffer, begin, end)
-            place += end - begin if place >= 0 else 0
-            begin = end
-        rest = buffer[begin : room + size]
-        if len(rest) > room:
-            room = _room(len(rest))
-            buffer = mmap(-1, room + _BLOCK)
-        begin = room - len(rest)
-        buffer[begin:room] = rest
-    if rest:
-        yield number, place, rest, 0, len(rest)
-        number += 1
-    if done is not None:
-        done(number)
-
-
-def _room(size: int) -> int:
-    """Bytes for the beginning of a line before the place to which its end is read: Linux reads fastest to a page."""
-    return max(_REST, 2 * size + PAGESIZE - 1) // PAGESIZE * PAGESIZE
 
 
 class TooLong(Exception):

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from loopscan.blob import Blob
+from loopscan.blocks import Block
 from loopscan.compiled import lines_in
 from loopscan.formats._native_runs import Run
-from loopscan.lines import Block
 from loopscan.reach import Mark, Reach
 from loopscan.skips import Skips
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from loopscan.blob import Blob
-from loopscan.lines import Block, blocks, placed
+from loopscan.blocks import Block, blocks
+from loopscan.lines import placed
 from loopscan.skips import Skips
 from loopscan.stream import Plain, Stream, written
 

@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loopscan import Settings, record
+from loopscan import Settings, blob, blocks, record
 from loopscan.blob import Blob
 from loopscan.compiled import compiled
 from loopscan.engine import Audit
@@ -85,9 +85,12 @@ def test_the_samples_read_both_ways(form: str) -> None:
 
 
 @needs_it
-@pytest.mark.parametrize("seed", range(25))
-def test_random_logs(seed: int) -> None:
+@pytest.mark.parametrize("seed", range(40))
+def test_random_logs(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     chance = Random(seed)
+    if seed % 4:  # lines and runs stand in several blocks
+        monkeypatch.setattr(blob, "_HEAD", 300)
+        monkeypatch.setattr(blocks, "_BLOCK", chance.choice((100, 700, 5000)))
     how = chance.choice(("iso", "epoch", "none"))
     lines = [stamped(some_turn(chance, turn, chance.choice((3, 60))), how) for turn in range(1, 300)]
     if seed % 2:

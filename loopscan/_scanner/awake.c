@@ -1,5 +1,6 @@
 /* The usual turns of one run that is not quiet, straight from the lines of a native log: what loopscan.rows does. */
 
+#include "seen.h"
 #include "work.h"
 
 /* Where the fields of loopscan.rows.Look and of loopscan.late.Late stand. */
@@ -19,9 +20,8 @@ typedef struct {
 typedef struct {
     PyObject *look, *ring, *newest, *trails, *model, *source, *doubts, *last;
     long reach, number, end;
-    double most, since, until, started, ended, gap;
-    bool has_started, has_ended;
-    long gap_turn;
+    double most, since, until;
+    Seen times;
     int64_t rates[2];
     Py_ssize_t most_known; /* turns in `newest` before its run has to forget some */
     Bytes sent, output, usd, waits;
@@ -65,14 +65,14 @@ static bool begin(Awake *run, PyObject *look, PyObject *source, PyObject *doubts
         .ring = *field_at(look, at.ring), .newest = *field_at(look, at.newest),
         .trails = *field_at(look, at.trails), .model = *field_at(look, at.model), .reach = whole_in(look, at.reach),
         .number = whole_in(look, at.number), .most = real_in(look, at.most), .since = real_in(look, at.since),
-        .until = real_in(look, at.until), .has_started = started != Py_None, .has_ended = ended != Py_None,
+        .until = real_in(look, at.until), .times = {.has_started = started != Py_None, .has_ended = ended != Py_None},
     };
-    if (run->has_started)
-        run->started = PyFloat_AsDouble(started);
-    if (run->has_ended)
-        run->ended = PyFloat_AsDouble(ended);
+    if (run->times.has_started)
+        run->times.started = PyFloat_AsDouble(started);
+    if (run->times.has_ended)
+        run->times.ended = PyFloat_AsDouble(ended);
     if (!PyErr_Occurred())
-        PyArg_ParseTuple(*field_at(look, at.gap), "dl", &run->gap, &run->gap_turn);
+        PyArg_ParseTuple(*field_at(look, at.gap), "dl", &run->times.gap, &run->times.gap_turn);
     run->end = run->number + given.part - run->number % given.part;
     if (!PyErr_Occurred() && (!PyList_Check(run->ring) || !PyDict_Check(run->newest) || !PyDict_Check(run->trails)))
         PyErr_SetString(PyExc_TypeError, "more");
@@ -144,24 +144,6 @@ static PyObject *late_of(const Awake *run, PyObject *ident, int64_t place, const
     return late;
 }
 
-/* The seconds of a turn since the first of its run. */
-static double wait_of(Awake *run, double moment, bool known) {
-    if (!known)
-        return 0.0;
-    if (!run->has_started) {
-        run->started = moment;
-        run->has_started = true;
-    } else if (run->has_ended && moment - run->ended > run->gap) {
-        run->gap = moment - run->ended;
-        run->gap_turn = run->number;
-    }
-    if (!run->has_ended || run->ended == 0.0 || moment > run->ended) {
-        run->ended = moment;
-        run->has_ended = true;
-    }
-    return moment - run->started;
-}
-
 /* Note a usual turn. False with an exception. */
 static bool note(Awake *run, const Tool *tool, PyObject *ident, const Row *row, const Marks *marks, int64_t place,
                  const Moment *moment, bool is_new) {
@@ -175,7 +157,7 @@ static bool note(Awake *run, const Tool *tool, PyObject *ident, const Row *row, 
                   PyList_SetItem(run->ring, run->number % run->reach, Py_NewRef(late)) < 0;
     Py_XSETREF(run->last, late);
     int64_t sent = row->sent, output = row->output, usd = sent * run->rates[0] + output * run->rates[1];
-    double wait = wait_of(run, moment->time, moment->known);
+    double wait = see(&run->times, moment->known, moment->time, run->number);
     put(&run->sent, &sent, sizeof sent);
     put(&run->output, &output, sizeof output);
     put(&run->usd, &usd, sizeof usd);
@@ -227,9 +209,9 @@ static int take_turn(Awake *run, const Row *row, const Block *block) {
 
 /* Write down how the run stands. False with an exception. */
 static bool end(Awake *run) {
-    PyObject *number = PyLong_FromLong(run->number), *gap = Py_BuildValue("(dl)", run->gap, run->gap_turn);
-    PyObject *started = run->has_started ? PyFloat_FromDouble(run->started) : Py_NewRef(Py_None);
-    PyObject *ended = run->has_ended ? PyFloat_FromDouble(run->ended) : Py_NewRef(Py_None);
+    PyObject *number = PyLong_FromLong(run->number), *gap = Py_BuildValue("(dl)", run->times.gap, run->times.gap_turn);
+    PyObject *started = run->times.has_started ? PyFloat_FromDouble(run->times.started) : Py_NewRef(Py_None);
+    PyObject *ended = run->times.has_ended ? PyFloat_FromDouble(run->times.ended) : Py_NewRef(Py_None);
     if (!number || !gap || !started || !ended) {
         Py_XDECREF(number);
         Py_XDECREF(gap);

@@ -58,13 +58,13 @@ static int begin_terms(Stretch *s) {
 
 static int begin_clock(Stretch *s) {
     PyObject *gap = get(s->run, in.run.gap);
-    int started = real_or_none(get(s->run, in.run.started), &s->started);
-    int ended = real_or_none(get(s->run, in.run.ended), &s->ended);
+    int started = real_or_none(get(s->run, in.run.started), &s->times.started);
+    int ended = real_or_none(get(s->run, in.run.ended), &s->times.ended);
     if (started < 0 || ended < 0 || !PyTuple_CheckExact(gap) || PyTuple_GET_SIZE(gap) != 2 ||
         !PyFloat_CheckExact(PyTuple_GET_ITEM(gap, 0)))
         return 0;
-    s->has_started = started, s->has_ended = ended;
-    s->longest = PyFloat_AS_DOUBLE(PyTuple_GET_ITEM(gap, 0));
+    s->times.has_started = started, s->times.has_ended = ended;
+    s->times.gap = PyFloat_AS_DOUBLE(PyTuple_GET_ITEM(gap, 0));
     s->since = PyFloat_AS_DOUBLE(get(s->ledger, in.ledger.since));
     s->until = PyFloat_AS_DOUBLE(get(s->ledger, in.ledger.until));
     return 1;

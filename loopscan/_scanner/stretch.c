@@ -47,28 +47,6 @@ static bool note(const Stretch *s, const Now *now, PyObject *action) {
     return PyDict_SetItem(trails, now->name, action) == 0 && (now->last || at_most(trails, given.tools));
 }
 
-/* The seconds from the first turn to this one. */
-static double elapsed(Stretch *s, const Now *now) {
-    double wait = 0.0, time = now->time;
-    if (!now->timed)
-        return wait;
-    if (!s->has_started) {
-        s->has_started = true;
-        s->started = time;
-    } else {
-        wait = time - s->started;
-        if (s->has_ended && time - s->ended > s->longest) {
-            s->longest = time - s->ended;
-            s->longest_at = now->number;
-        }
-    }
-    if (!s->has_ended || s->ended == 0.0 || time > s->ended) {
-        s->has_ended = true;
-        s->ended = time;
-    }
-    return wait;
-}
-
 /* Note an output that cannot be true. False with an exception. */
 static bool doubt(const Stretch *s, const Now *now) {
     PyObject *written = get(now->turn, in.turn.written);
@@ -97,7 +75,7 @@ static bool start(Stretch *s) {
 static bool add(Stretch *s, const Now *now) {
     int at = s->count++;
     s->number = now->number;
-    s->elapsed[at] = elapsed(s, now);
+    s->elapsed[at] = see(&s->times, now->timed, now->time, now->number);
     s->input[at] = s->last_sent = now->sent, s->output[at] = now->output, s->usd[at] = now->usd;
     Py_XSETREF(s->done, Py_NewRef(now->turn));
     return doubt(s, now) && (s->count < ROOM || flush(s));
@@ -166,10 +144,10 @@ static bool finish(Stretch *s) {
     long last = s->number;
     if (!flush(s) || !set_number(run, in.run.turns, last) || !set_number(s->tracker, in.tracker.turn, last) ||
         (s->seen && (!set_number(s->detector, in.detector.turn, s->seen) || !set_number(s->watch, in.watch.turn, s->seen))) ||
-        !set_time(run, in.run.started, s->has_started, s->started) || !set_time(run, in.run.ended, s->has_ended, s->ended))
+        !set_time(run, in.run.started, s->times.has_started, s->times.started) || !set_time(run, in.run.ended, s->times.has_ended, s->times.ended))
         return false;
-    if (s->longest_at) {
-        PyObject *gap = Py_BuildValue("dl", s->longest, s->longest_at);
+    if (s->times.gap_turn) {
+        PyObject *gap = Py_BuildValue("dl", s->times.gap, s->times.gap_turn);
         if (!gap)
             return false;
         set_field(run, in.run.gap, gap);

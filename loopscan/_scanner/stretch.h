@@ -3,6 +3,7 @@
 #ifndef LOOPSCAN_STRETCH_H
 #define LOOPSCAN_STRETCH_H
 
+#include "seen.h"
 #include "turns.h"
 
 enum { ROOM = 128 };
@@ -16,9 +17,10 @@ typedef struct {
     int64_t most, rate_in, rate_out, rate_read, rate_write, rate_hour;
     int64_t sent, fixed, step, grown, out_n, out_d, own_n, own_d, got_n, got_d;
     int64_t reads, writes, hours, classes, last_sent;
-    double since, until, started, ended, longest;
-    long number, seen, reach, longest_at; /* seen: the last turn that is in the window */
-    bool bare, cached, has_started, has_ended, begun;
+    double since, until;
+    Seen times;
+    long number, seen, reach; /* seen: the last turn that is in the window */
+    bool bare, cached, begun;
     int count;
     int64_t input[ROOM], output[ROOM], usd[ROOM];
     double elapsed[ROOM];

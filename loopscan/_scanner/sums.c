@@ -2,34 +2,10 @@
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
-#include <stdbool.h>
 #include <stdint.h>
+#include "seen.h"
 
 enum { RECORD = 37, TIME_AT = 16, SENT_AT = 24, OUTPUT_AT = 28 };
-
-/* When the turns were: see loopscan.quiet.Times. */
-typedef struct {
-    bool has_started, has_ended;
-    double started, ended, gap, longest;
-    Py_ssize_t gap_turn;
-} Times;
-
-static double see(Times *seen, double time, Py_ssize_t number) {
-    if (time != time)
-        return 0.0;
-    if (!seen->has_started) {
-        seen->has_started = true;
-        seen->started = time;
-    } else if (seen->has_ended && time - seen->ended > seen->gap) {
-        seen->gap = time - seen->ended;
-        seen->gap_turn = number;
-    }
-    if (!seen->has_ended || seen->ended == 0.0 || time > seen->ended) {
-        seen->has_ended = true;
-        seen->ended = time;
-    }
-    return time - seen->started;
-}
 
 static PyObject *time_or_none(bool known, double time) {
     return known ? PyFloat_FromDouble(time) : Py_NewRef(Py_None);
@@ -48,7 +24,8 @@ PyObject *summed(PyObject *Py_UNUSED(self), PyObject *turns) {
         return NULL;
     char *sent_at = PyBytes_AS_STRING(columns), *output_at = sent_at + 4 * count, *wait_at = output_at + 4 * count;
     long long sums[2] = {0, 0};
-    Times seen = {0};
+    Seen seen = {0};
+    double longest = 0.0;
     for (Py_ssize_t i = 0; i < count; i++, record += RECORD) {
         uint32_t sent, output;
         double time;
@@ -57,15 +34,15 @@ PyObject *summed(PyObject *Py_UNUSED(self), PyObject *turns) {
         memcpy(&output, record + OUTPUT_AT, 4);
         sums[0] += sent;
         sums[1] += output;
-        double wait = see(&seen, time, i + 1);
-        seen.longest = wait > seen.longest ? wait : seen.longest;
+        double wait = see(&seen, time == time, time, (long)i + 1);
+        longest = wait > longest ? wait : longest;
         memcpy(sent_at + 4 * i, &sent, 4);
         memcpy(output_at + 4 * i, &output, 4);
         memcpy(wait_at + 8 * i, &wait, 8);
     }
-    if (seen.longest == 0.0 && _PyBytes_Resize(&columns, count * 8) < 0)
+    if (longest == 0.0 && _PyBytes_Resize(&columns, count * 8) < 0)
         return NULL;
-    return Py_BuildValue("LLdNNN(dn)", sums[0], sums[1], seen.longest, columns,
+    return Py_BuildValue("LLdNNN(dl)", sums[0], sums[1], longest, columns,
                          time_or_none(seen.has_started, seen.started), time_or_none(seen.has_ended, seen.ended),
                          seen.gap, seen.gap_turn);
 }

@@ -7,6 +7,7 @@ from functools import partial
 from math import floor
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from loopscan.blocks import Blocks
 from loopscan.compiled import compiled
 from loopscan.decode import FAST_ERRORS
 from loopscan.formats._native_held import keep, note, run_of
@@ -18,10 +19,7 @@ from loopscan.model import Rows as Batch
 from loopscan.row import Row
 
 if TYPE_CHECKING:
-    from mmap import mmap
-
     from loopscan._compiled import Native
-    from loopscan.lines import Block
     from loopscan.quiets import Quiets, Where
 
 _ROLES: Final = ("run", "name", "args", "result", "number", "ts", "error", "model", "sent", "output", "", SKIPPED)
@@ -42,51 +40,26 @@ def native_of(rows: Rows) -> Native | None:
     return native
 
 
-class Lines:
-    """The lines of a log, block by block.
+class Lines(Blocks):
+    """The lines of a native log, block by block."""
 
-    `line`, `place`: number and place of the next one. An iterator over what is left, for those who need more of them.
-    """
-
-    def __init__(self, blocks: Iterator[Block]) -> None:
-        self._blocks, self._at, self._end = blocks, 0, 0
-        self._data: bytes | mmap = b""
-        self.line, self.place = 1, 0
-
-    def more(self) -> bool:
-        """Whether there is a next line."""
-        while self._at >= self._end:
-            found = next(self._blocks, None)
-            if found is None:
-                return False
-            before, self.place, self._data, self._at, self._end = found
-            self.line = before + 1
-        return True
+    __slots__ = ()
 
     @property
     def where(self) -> Where:
         """Bytes, those of them that are left, number and place of the next line."""
-        return self._data, self._at, self._end, self.line, self.place
+        return self.data, self.at, self.end, self.number + 1, self.place
 
     def take(self, native: Native, quiets: Quiets) -> bool:
         """Let the quiet runs take what they do; whether that was all of the block."""
-        self._at, self.line, self.place = quiets.take_lines(native, self.where)
-        return self._at >= self._end
-
-    def peek(self) -> bytes:
-        """The next line."""
-        return self._data[self._at : self._data.find(b"\n", self._at, self._end) + 1 or self._end]
-
-    def step(self, line: bytes) -> None:
-        """Go on behind a line."""
-        self._at += len(line)
-        self.line += 1
-        self.place += len(line) if self.place >= 0 else 0
+        self.at, line, self.place = quiets.take_lines(native, self.where)
+        self.number = line - 1
+        return self.at >= self.end
 
     def goes_on(self, run: bytes) -> bool:
         """Whether the line behind the next one may be of its run, too."""
-        data, end = self._data, self._end
-        behind = data.find(b"\n", self._at, end) + 1
+        data, end = self.data, self.end
+        behind = data.find(b"\n", self.at, end) + 1
         return behind > 0 and data.find(run, behind, data.find(b"\n", behind, end)) >= 0
 
     def more_of(
@@ -94,9 +67,10 @@ class Lines:
     ) -> Columns | None:
         """The columns of the next turns of a run, see `loopscan.model.Further`."""
         highest = floor(min(max(run.highest, -_FAR), _FAR))
-        self._at, self.line, self.place, highest, *columns = native.more(
+        self.at, line, self.place, highest, *columns = native.more(
             look, source, doubts, rates[0], rates[1], most, highest, *self.where
         )
+        self.number = line - 1
         if columns[0] is None:
             return None
         run.highest = highest
@@ -113,19 +87,8 @@ class Lines:
             row = rows.usual(line)
         except FAST_ERRORS:
             return None
-        row.line, row.place = self.line, self.place
+        row.line, row.place = self.number + 1, self.place
         return row
-
-    def __iter__(self) -> Iterator[tuple[int, bytes]]:
-        return self
-
-    def __next__(self) -> tuple[int, bytes]:
-        while self.more():
-            number, line = self.line, self.peek()
-            self.step(line)
-            if not line.isspace():
-                return number, line
-        raise StopIteration
 
 
 def events(log: Log, rows: Rows, native: Native) -> Iterator[Event | Batch | Further]:
@@ -134,11 +97,11 @@ def events(log: Log, rows: Rows, native: Native) -> Iterator[Event | Batch | Fur
     assert quiets is not None
     lines = Lines(log.blob.blocks(skips))
     while lines.more():
-        if log.is_lost(lines.line, lines.place):
+        if log.is_lost(lines.number + 1, lines.place):
             lines.place = -1
         elif not runs.all_marked and lines.take(native, quiets):
             continue
-        number, line = lines.line, lines.peek()
+        number, line = lines.number + 1, lines.peek()
         row = lines.row(rows, line)
         if row is not None:
             yield from _row(log, rows, row, line, lines, native)
@@ -175,7 +138,7 @@ def _row(
         before = None
         if quiets.go_on(row.run, run.highest):
             lines.take(native, quiets)
-            if lines.line > row.line:
+            if lines.number >= row.line:
                 return
             log.stay(row.run, run, False)
     if not log.runs.all_marked and lines.goes_on(name):

@@ -17,10 +17,11 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
 from loopscan.blob import Blob, Head
+from loopscan.blocks import Blocks
 from loopscan.decode import FAST_ERRORS
 from loopscan.formats import Scan
 from loopscan.formats._assembly import Assembly
-from loopscan.formats._claude_blocks import Blocks, claude_of
+from loopscan.formats._claude_blocks import claude_of
 from loopscan.formats._claude_chains import Chain, Chains
 from loopscan.formats._claude_line import Line, Message, decode, line_of
 from loopscan.formats._claude_results import clean_result as clean_result

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from loopscan import lines
+from loopscan import blocks
 from loopscan.blob import Blob
 from loopscan.compiled import compiled
 from loopscan.formats import Scan
@@ -197,7 +197,7 @@ def _told(data: bytes, fast: bool, exact: bool) -> Any:
 def test_by_blocks(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     chance = Random(seed)
     data = _session(chance)
-    monkeypatch.setattr(lines, "_BLOCK", chance.choice((1 << 18, 1 << 12, 300)))
+    monkeypatch.setattr(blocks, "_BLOCK", chance.choice((1 << 18, 1 << 12, 300)))
     monkeypatch.setattr("loopscan.blob._HEAD", chance.choice((1 << 18, 1 << 10)))
     exact = chance.random() < 0.2
     assert _told(data, True, exact) == _told(data, False, exact)

@@ -1,0 +1,115 @@
+"""A stream of bytes as blocks of whole lines, for who takes most of them where they lie."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from mmap import PAGESIZE, mmap
+from typing import Final
+
+from loopscan.compiled import lines_in
+from loopscan.lines import BUFFER, Feed, TooLong
+from loopscan.stream import Ahead, Stream
+
+_BLOCK: Final = 1 << 18
+_REST: Final = 1 << 16
+"""Bytes that are read at once, so many that they stay near the processor, and room for the line before them."""
+
+Block = tuple[int, int, "bytes | mmap", int, int]
+"""Lines before it; place of its first byte in the log, -1 where it is not known; bytes, and which of those are its."""
+
+
+def blocks(
+    ahead: bytes,
+    stream: Stream,
+    too_long: Callable[[int], None],
+    patience: int,
+    start: tuple[int, int] = (0, 0),
+    done: Callable[[int], None] | None = None,
+) -> Iterator[Block]:
+    """The lines of a stream as `loopscan.lines.placed` has them, in blocks, blank ones among them."""
+    if len(ahead) > BUFFER:
+        ahead, stream = b"", Ahead(ahead, stream)
+    number, place = start
+    cut = ahead.rfind(b"\n") + 1
+    if cut:
+        yield number, place, ahead, 0, cut
+        number, place = number + lines_in(ahead, 0, cut), place + cut
+    feed = Feed(stream, len(ahead) - cut, patience)
+    room, rest = _room(len(ahead) - cut), ahead[cut:]
+    buffer = mmap(-1, room + _BLOCK)
+    buffer[room - len(rest) : room] = rest
+    begin = room - len(rest)
+    while not feed.over:
+        try:
+            size = feed.readinto(memoryview(buffer)[room:])
+        except TooLong:
+            number, begin, place, rest = number + 1, room, -1, b""
+            too_long(number)
+            continue
+        end = buffer.rfind(b"\n", room, room + size) + 1
+        if end:
+            yield number, place, buffer, begin, end
+            number += lines_in(buffer, begin, end)
+            place += end - begin if place >= 0 else 0
+            begin = end
+        rest = buffer[begin : room + size]
+        if len(rest) > room:
+            room = _room(len(rest))
+            buffer = mmap(-1, room + _BLOCK)
+        begin = room - len(rest)
+        buffer[begin:room] = rest
+    if rest:
+        yield number, place, rest, 0, len(rest)
+        number += 1
+    if done is not None:
+        done(number)
+
+
+def _room(size: int) -> int:
+    """Bytes for the beginning of a line before the place to which its end is read: Linux reads fastest to a page."""
+    return max(_REST, 2 * size + PAGESIZE - 1) // PAGESIZE * PAGESIZE
+
+
+class Blocks:
+    """The lines of blocks. An iterator over those that are not blank, for who needs them one by one.
+
+    `data`, `end`: where the present block is; `at`: its first byte that is not taken; `number`: lines before that,
+    `place`: its own in the log, -1 where it is not known.
+    """
+
+    __slots__ = ("_blocks", "at", "data", "end", "number", "place")
+
+    def __init__(self, blocks: Iterator[Block]) -> None:
+        self._blocks = blocks
+        self.data: bytes | mmap = b""
+        self.at = self.end = self.number = self.place = 0
+
+    def more(self) -> bool:
+        """Whether anything is left, in the present block or in the next one, which then is the present one."""
+        while self.at >= self.end:
+            block = next(self._blocks, None)
+            if block is None:
+                return False
+            self.number, self.place, self.data, self.at, self.end = block
+        return True
+
+    def peek(self) -> bytes:
+        """The next line."""
+        return self.data[self.at : self.data.find(b"\n", self.at, self.end) + 1 or self.end]
+
+    def step(self, line: bytes) -> None:
+        """Go on behind a line."""
+        self.at += len(line)
+        self.number += 1
+        self.place += len(line) if self.place >= 0 else 0
+
+    def __iter__(self) -> Iterator[tuple[int, bytes]]:
+        return self
+
+    def __next__(self) -> tuple[int, bytes]:
+        while self.more():
+            line = self.peek()
+            self.step(line)
+            if not line.isspace():
+                return self.number, line
+        raise StopIteration
