@@ -20,7 +20,7 @@ def main() -> None:
         from loopscan.cli import run
 
         code = run()
-    leave()
+        leave()
     sys.exit(code)
 
 

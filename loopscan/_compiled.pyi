@@ -5,6 +5,9 @@ from typing import Any, Literal
 
 from loopscan.ids import Ids
 from loopscan.model import Turn
+from loopscan.quiet import Quiet
+from loopscan.settle import Settled
+from loopscan.spill import Spill
 
 def setup(
     quiet: type,
@@ -20,7 +23,8 @@ def setup(
     /,
 ) -> None: ...
 def lines_in(data: bytes | mmap, begin: int, end: int, /) -> int: ...
-def summed(turns: bytearray, /) -> tuple[int, int, float, bytes, float | None, float | None, tuple[float, int]]: ...
+def settle_with(settled: type, part: type, none: list[Any], no_gap: tuple[float, int], /) -> None: ...
+def settled(state: Quiet, format_name: str, spill: Spill, /) -> Settled | None: ...
 def reached(
     columns: bytes,
     turns: int,
@@ -72,13 +76,15 @@ class Native:
     def take(
         self,
         states: dict[str, Any],
+        fresh: dict[str, Any],
         source: Any,
         log: int,
         prices: Any,
         begin: Callable[[str, str | None, float | None, int], Any],
         start: Callable[[Any, int | None], None],
         going: dict[str, Any],
-        known: Any,
+        known: dict[str, Any],
+        full: dict[str, Any] | None,
         data: bytes | mmap,
         at: int,
         end: int,

@@ -20,6 +20,7 @@ from loopscan.portion import Portion, Spans
 from loopscan.quiet import Quiet
 from loopscan.reach import Mark
 from loopscan.report import RunReport
+from loopscan.run import Run
 from loopscan.scan import Reading
 from loopscan.shares import Task
 from loopscan.source import Input
@@ -106,6 +107,10 @@ class _Auditing(Audit):
                 if event.run not in begins and self.portion is not None and (type(event) is not End or event.final):
                     begins[event.run] = self.number, self.portion.at
                 yield event
+
+    def full(self, format_name: str) -> dict[str, Run] | None:
+        """The open runs of a format that are more than quiet, where all are asked for."""
+        return Audit.full(self, format_name) if self.wanted is None else None
 
     def wants(self, run: str, format_name: str) -> bool:
         """Whether a run is asked for."""

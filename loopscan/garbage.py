@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-_SELDOM: Final = (200_000, 20, 1000)
+_SELDOM: Final = (1_000_000, 20, 1000)
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from loopscan.going import Going
@@ -20,8 +20,11 @@ class Keeper(Protocol):
     prices: PriceBook
     spill: Spill
 
+    def full(self, format_name: str) -> dict[str, Any] | None:
+        """The runs of a format that are more than quiet, by id, always the same table; None = there is `wants`, too."""
+
     def wants(self, run: str, format_name: str) -> bool:
-        """Whether anybody asks for a run."""
+        """Whether a run is asked for that is none of those."""
 
     def starts(self, state: Quiet, format_name: str, line: int | None) -> None:
         """The first turn of a quiet run is over: told by a line, or by the end of its log."""

@@ -56,8 +56,12 @@ class Opened:
         """Format and id of the runs that are open, or whole, in the order in which they began."""
         return self._open.keys()
 
+    def full(self, format_name: str) -> dict[str, Run] | None:
+        """The open runs of a format that are more than quiet."""
+        return self._runs.setdefault(format_name, {})
+
     def wants(self, run: str, format_name: str) -> bool:
-        """Whether a run is asked for: all are, but for those that are more than quiet."""
+        """Whether a run is asked for: all are, but for those."""
         return run not in self._runs[format_name]
 
     def starts(self, state: Quiet, format_name: str, line: int | None) -> None:

@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from loopscan.compiled import compiled
 from loopscan.key import Action
 from loopscan.late import Late, Source, marks_of
 from loopscan.model import MISSING, Call
 from loopscan.money import PRICE_SPAN
-from loopscan.part import Part, of_columns, priced
+from loopscan.part import Part, priced
 from loopscan.row import Row
 from loopscan.rules import REACH
 from loopscan.terms import Terms, terms_of
@@ -91,14 +90,10 @@ class Quiet(msgspec.Struct, gc=False):
         seen = _times(times)
         return array("I", sent), array("I", output), seen.elapsed, seen
 
-    def part(self, spill: Spill) -> tuple[Part, float | None, float | None, tuple[float, int]]:
-        """The numbers of its turns, packed; `started`, `ended` and `gap` of its `Times`."""
-        rates, made = (self.terms.input, self.terms.output), compiled()
-        if made is None:
-            sent, output, elapsed, times = self.numbers()
-            return priced(sent, output, elapsed, rates, spill), times.started, times.ended, times.gap
-        read, written, longest, columns, started, ended, gap = made.summed(self.turns)
-        return of_columns(columns, self.number, (read, written), longest, rates, spill), started, ended, gap
+    def part(self, spill: Spill) -> tuple[Part, Times]:
+        """The numbers of its turns, packed; when they were."""
+        sent, output, elapsed, times = self.numbers()
+        return priced(sent, output, elapsed, (self.terms.input, self.terms.output), spill), times
 
     def undo(self) -> Row | None:
         """Take the last turn back: its row, None where it can be read no more."""

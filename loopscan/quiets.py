@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import sys
 from array import array
-from collections.abc import Container
 from math import nan
 from struct import Struct
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
@@ -58,12 +57,13 @@ class Quiets:
         self._settings, self._prices, self._spill = keeper.settings, keeper.prices, keeper.spill
         self._name, self._log = "", 0
         self._source: Source | None = None
-        self._known: Container[str] = ()
+        self._known: dict[str, Any] = {}
+        self._full = keeper.full(format_name)
         self._like: Pattern | None = None
         self._held: dict[str, Quiet] = {}
         self._calls = 0
 
-    def begin(self, name: str, log: int, source: Source | None, known: Container[str]) -> None:
+    def begin(self, name: str, log: int, source: Source | None, known: dict[str, Any]) -> None:
         """A log begins; the runs that are `known` are none of ours."""
         self._name, self._log, self._source, self._known = name, log, source, known
 
@@ -73,8 +73,8 @@ class Quiets:
         Byte, number and place of the first line that is not taken.
         """
         return native.take(
-            self.states, self._source, self._log, self._prices, self.begin_run, self.start, self.going, self._known,
-            *where,
+            self.states, self.fresh, self._source, self._log, self._prices, self.begin_run, self.start, self.going,
+            self._known, self._full, *where,
         )  # fmt: skip
 
     def take(self, rows: list[Row], at: int) -> int:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, fields, replace
-from functools import lru_cache
+from functools import cache, lru_cache
+from types import ModuleType
 from typing import Any, Final
 
 from loopscan.bill import Bill
 from loopscan.capped import capped
 from loopscan.cold import Cold
+from loopscan.compiled import compiled
 from loopscan.episodes import Episode
 from loopscan.exits import Caps
 from loopscan.finished import Finished, gap_note
@@ -174,11 +176,23 @@ class Settled(RunReport):
 _FREE: Final[dict[str, int]] = {}
 
 
+@cache
+def _made() -> ModuleType | None:
+    part = compiled()
+    if part is not None:
+        part.settle_with(Settled, Part, NONE, _NO_GAP)
+    return part
+
+
 def settled(state: Quiet, format_name: str, spill: Spill) -> Settled:
     """The report of a quiet run."""
-    part, started, ended, gap = state.part(spill)
-    if gap[0] < 60:  # as nearly all are, of which nothing is said
-        gap = _NO_GAP
+    made = _made()
+    report: Settled | None = None if made is None else made.settled(state, format_name, spill)
+    if report is not None:
+        return report
+    part, times = state.part(spill)
+    gap = _NO_GAP if times.gap[0] < 60 else times.gap  # as nearly all are, of which nothing is said
     return Settled(
-        state.run, state.name, format_name, state.model, started, ended, gap, part, state.terms.price, spill, NONE
-    )
+        state.run, state.name, format_name, state.model, times.started, times.ended, gap, part, state.terms.price,
+        spill, NONE,
+    )  # fmt: skip

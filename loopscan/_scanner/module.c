@@ -6,7 +6,8 @@ Given given;
 bool use_long;
 
 extern PyType_Spec native_spec, claude_spec, chat_spec;
-PyObject *summed(PyObject *self, PyObject *turns);
+PyObject *settle_with(PyObject *self, PyObject *args);
+PyObject *settled(PyObject *self, PyObject *const *args, Py_ssize_t count);
 PyObject *reached(PyObject *self, PyObject *args);
 PyObject *summed_to(PyObject *self, PyObject *args);
 PyObject *fill(PyObject *self, PyObject *const *args, Py_ssize_t count);
@@ -104,6 +105,8 @@ static PyObject *lines_in(PyObject *Py_UNUSED(self), PyObject *args) {
 PyDoc_STRVAR(share_doc, "share(types, things, pairs, limits): what the loops over turns have of Python.");
 PyDoc_STRVAR(says_one_doc, "says_one(text, words): whether one of them stands in it as a word; None = too long.");
 PyDoc_STRVAR(reached_doc, "reached(columns, turns, rates, *caps) -> the turn at which each is reached, sums by its end.");
+PyDoc_STRVAR(settle_with_doc, "settle_with(Settled, Part, none, no_gap): what reports of quiet runs are made of.");
+PyDoc_STRVAR(settled_doc, "settled(state, format, spill) -> the report of a quiet run; None where its sums are absurd.");
 PyDoc_STRVAR(summed_to_doc, "summed_to(columns, turns, codes, rates, turn) -> sums by the end of a turn.");
 PyDoc_STRVAR(fill_doc, "fill(pieces, roles, values) -> the text of a record; None where a value is unusual.");
 PyDoc_STRVAR(take_usual_doc, "take_usual(run, turns, at) -> the number of the first turn that is not usual.");
@@ -112,7 +115,8 @@ static PyMethodDef functions[] = {
     {"any_holds", any_holds_of, METH_VARARGS, any_holds_doc},
     {"lines_in", lines_in, METH_VARARGS, "lines_in(data, begin, end) -> how many ends of lines there are."},
     {"merged", merged, METH_VARARGS, merged_doc},
-    {"summed", summed, METH_O, "summed(turns) -> what the records of some turns come to."},
+    {"settle_with", settle_with, METH_VARARGS, settle_with_doc},
+    {"settled", (PyCFunction)(void (*)(void))settled, METH_FASTCALL, settled_doc},
     {"fill", (PyCFunction)(void (*)(void))fill, METH_FASTCALL, fill_doc},
     {"reached", reached, METH_VARARGS, reached_doc},
     {"summed_to", summed_to, METH_VARARGS, summed_to_doc},

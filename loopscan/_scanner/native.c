@@ -11,6 +11,7 @@ static void release(PyObject *self) {
     for (int i = 0; i < AHEAD; i++)
         Py_XDECREF(((Native *)self)->batch.states[i]);
     drop_states(&((Native *)self)->table);
+    Py_XDECREF(((Native *)self)->first);
     type->tp_free(self);
     Py_DECREF(type);
 }

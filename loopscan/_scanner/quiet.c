@@ -1,32 +1,27 @@
 /* The usual turns of quiet runs, straight from the lines of a native log: what loopscan.quiets does in Python. */
 
 #include "ahead.h"
+#include "quiet.h"
 
-enum { RECORD = 37, SLOTS = 127 };
+enum { SLOTS = 127 };
 
-/* Where the fields of loopscan.quiet.Quiet stand. */
-static struct {
-    Py_ssize_t run, source, model, most, since, until, reach, log, line, highest, turns, slots, trails;
-} at;
-
-/* What one call of `take` is about. */
-typedef struct {
-    PyObject *states, *source, *log, *prices, *begin, *start, *going, *known;
-    Table *table;
-} Work;
+QuietAt quiet_at;
 
 static bool set_places(PyObject *quiet) {
+    QuietAt *at = &quiet_at;
     const struct {
         const char *name;
         Py_ssize_t *place;
     } fields[] = {
-        {"run", &at.run}, {"source", &at.source}, {"model", &at.model}, {"most", &at.most}, {"since", &at.since},
-        {"until", &at.until}, {"reach", &at.reach}, {"log", &at.log}, {"line", &at.line}, {"highest", &at.highest},
-        {"turns", &at.turns}, {"slots", &at.slots}, {"trails", &at.trails},
+        {"run", &at->run}, {"name", &at->name}, {"source", &at->source}, {"terms", &at->terms}, {"model", &at->model},
+        {"most", &at->most}, {"since", &at->since}, {"until", &at->until}, {"reach", &at->reach}, {"first", &at->first},
+        {"log", &at->log}, {"line", &at->line}, {"highest", &at->highest}, {"turns", &at->turns}, {"slots", &at->slots},
+        {"trails", &at->trails},
     };
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
         if ((*fields[i].place = field_place(quiet, fields[i].name)) < 0)
             return false;
+    Py_XSETREF(at->type, Py_NewRef(quiet));
     return true;
 }
 
@@ -34,38 +29,9 @@ bool setup_quiet(PyObject *quiet) {
     return set_places(quiet);
 }
 
-static double number_in(PyObject *object, Py_ssize_t place) {
-    PyObject *value = *field_at(object, place);
-    return PyFloat_Check(value) ? PyFloat_AS_DOUBLE(value) : PyLong_AsDouble(value);
-}
-
-/* A new reference to the state of the run of a line, which may begin with it: NULL where there is none, or with an
-   exception. */
-static PyObject *state_of(const Work *work, const Row *row, double moment, bool timed, long line) {
-    PyObject *run = PyUnicode_DecodeUTF8((const char *)row->run.from, row->run.size, "strict");
-    if (!run)
-        return NULL;
-    PyObject *state = PyDict_GetItemWithError(work->states, run);
-    if (state) {
-        Py_DECREF(run);
-        return Py_NewRef(state);
-    }
-    int known = PyErr_Occurred() ? -1 : PyDict_Check(work->known) ? PyDict_Contains(work->known, run) : 0;
-    if (!known) {
-        const char *model = row->has_model ? (const char *)row->model.from : NULL;
-        PyObject *time = timed ? PyFloat_FromDouble(moment) : Py_NewRef(Py_None);
-        if (time)
-            state = PyObject_CallFunction(work->begin, "Os#Nl", run, model, row->model.size, time, line);
-    }
-    Py_DECREF(run);
-    if (state == Py_None)
-        Py_CLEAR(state);
-    return state;
-}
-
 /* Whether the price of a run holds at a moment, too. -1 with an exception. */
 static int is_priced(const Work *work, PyObject *state, double moment) {
-    if (moment >= number_in(state, at.since) && moment < number_in(state, at.until))
+    if (moment >= number_in(state, quiet_at.since) && moment < number_in(state, quiet_at.until))
         return true;
     PyObject *answer = PyObject_CallMethod(state, "priced_at", "dO", moment, work->prices);
     int priced = answer ? PyObject_IsTrue(answer) : -1;
@@ -112,7 +78,7 @@ static bool add_turn(PyObject *turns, const Record *record) {
 static bool note(PyObject *state, const Tool *tool, long number, uint16_t *slot, int64_t highest, long line,
                  PyObject *log) {
     PyObject *turn = PyLong_FromLong(number), *high = PyLong_FromLongLong(highest), *row = PyLong_FromLong(line);
-    if (!turn || !high || !row || PyDict_SetItem(*field_at(state, at.trails), tool->name, turn) < 0) {
+    if (!turn || !high || !row || PyDict_SetItem(*field_at(state, quiet_at.trails), tool->name, turn) < 0) {
         Py_XDECREF(turn);
         Py_XDECREF(high);
         Py_XDECREF(row);
@@ -120,15 +86,15 @@ static bool note(PyObject *state, const Tool *tool, long number, uint16_t *slot,
     }
     Py_DECREF(turn);
     *slot = (uint16_t)number;
-    set_field(state, at.highest, high);
-    set_field(state, at.line, row);
-    set_field(state, at.log, Py_NewRef(log));
+    set_field(state, quiet_at.highest, high);
+    set_field(state, quiet_at.line, row);
+    set_field(state, quiet_at.log, Py_NewRef(log));
     return true;
 }
 
 /* The last turn of a tool in a run, 0 = none; -1 with an exception. */
 static long last_of(PyObject *state, const Tool *tool) {
-    PyObject *last = PyDict_GetItemWithError(*field_at(state, at.trails), tool->name);
+    PyObject *last = PyDict_GetItemWithError(*field_at(state, quiet_at.trails), tool->name);
     return last ? PyLong_AsLong(last) : PyErr_Occurred() ? -1 : 0;
 }
 
@@ -140,9 +106,9 @@ static bool may_be_alike(PyObject *turns, long last, const Marks *marks, Py_ssiz
 
 /* Take a turn of a quiet run: 1, or 0 where it is for Python to tell what it is; -1 with an exception. */
 static int take_turn(const Work *work, PyObject *state, const Row *row, const Block *block, double moment, bool timed) {
-    int same = same_text(*field_at(state, at.model), &row->model, row->has_model);
-    if (same <= 0 || row->number <= number_in(state, at.highest) || row->sent > number_in(state, at.most) ||
-        *field_at(state, at.source) != work->source)
+    int same = same_text(*field_at(state, quiet_at.model), &row->model, row->has_model);
+    if (same <= 0 || row->number <= number_in(state, quiet_at.highest) || row->sent > number_in(state, quiet_at.most) ||
+        *field_at(state, quiet_at.source) != work->source)
         return PyErr_Occurred() ? -1 : 0;
     bool formed;
     Named named = read_names(row->args, &formed);
@@ -153,19 +119,19 @@ static int take_turn(const Work *work, PyObject *state, const Row *row, const Bl
     Record record = {.place = block->place, .time = timed ? moment : Py_NAN, .sent = row->sent, .output = row->output};
     if (!tool || !ident_read(tool, row->args, formed, &record.ident))
         return PyErr_Occurred() ? -1 : 0;
-    PyObject *turns = *field_at(state, at.turns);
+    PyObject *turns = *field_at(state, quiet_at.turns);
     Py_ssize_t end = PyByteArray_GET_SIZE(turns);
     if (tool->kind & given.shell || end == given.part * RECORD)
         return 0;
-    long number = (long)(end / RECORD) + 1, reach = (long)number_in(state, at.reach), last = last_of(state, tool);
+    long number = (long)(end / RECORD) + 1, reach = (long)number_in(state, quiet_at.reach), last = last_of(state, tool);
     Py_buffer slots;
     if (last < 0 || !marks_of(&row->result, &given.spare, &record.marks) ||
-        PyObject_GetBuffer(*field_at(state, at.slots), &slots, PyBUF_WRITABLE) < 0)
+        PyObject_GetBuffer(*field_at(state, quiet_at.slots), &slots, PyBUF_WRITABLE) < 0)
         return -1;
     uint16_t *slot = (uint16_t *)slots.buf + (record.ident & SLOTS);
     int taken = 0;
     bool back = *slot && *slot > number - reach && came_back(turns, record.ident, end - (reach - 1) * RECORD);
-    bool room = last || PyDict_GET_SIZE(*field_at(state, at.trails)) < given.tools;
+    bool room = last || PyDict_GET_SIZE(*field_at(state, quiet_at.trails)) < given.tools;
     bool near = last && number - last <= given.gap;
     if (!back && room &&
         !(near && may_be_alike(turns, last, &record.marks, row->result.chars, tool->kind || !named.asked))) {
@@ -196,9 +162,9 @@ static int take_row(const Work *work, const Row *row, PyObject *held, PyObject *
     if (!moment_of(row, &moment, &timed))
         return -1;
     int same = 0;
-    if (held && *field_at(held, at.source) == work->source) {
+    if (held && *field_at(held, quiet_at.source) == work->source) {
         Py_XSETREF(*state, Py_NewRef(held));
-    } else if (*state && (same = same_text(*field_at(*state, at.run), &row->run, true)) <= 0) {
+    } else if (*state && (same = same_text(*field_at(*state, quiet_at.run), &row->run, true)) <= 0) {
         Py_CLEAR(*state);
     }
     if (same >= 0 && !*state && (*state = state_of(work, row, moment, timed, block->line)))
@@ -208,7 +174,7 @@ static int take_row(const Work *work, const Row *row, PyObject *held, PyObject *
     if (same < 0 || !*state)
         return -1;
     int taken = take_turn(work, *state, row, block, moment, timed);
-    if (taken > 0 && PyByteArray_GET_SIZE(*field_at(*state, at.turns)) == 2 * RECORD) {
+    if (taken > 0 && PyByteArray_GET_SIZE(*field_at(*state, quiet_at.turns)) == 2 * RECORD) {
         PyObject *done = PyObject_CallFunction(work->start, "Ol", *state, block->line);
         taken = done ? 1 : -1;
         Py_XDECREF(done);
@@ -217,22 +183,27 @@ static int take_row(const Work *work, const Row *row, PyObject *held, PyObject *
 }
 
 const char take_doc[] =
-    "take(states, source, log, prices, begin, start, going, known, data, at, end, line, place) -> (at, line, place)\n\n"
+    "take(states, fresh, source, log, prices, begin, start, going, known, full, data, at, end, line, place)"
+    " -> (at, line, place)\n\n"
     "Take the usual turns of quiet runs from byte `at` to byte `end` of some data; where the first line is that is none.";
 
 PyObject *take(PyObject *self, PyObject *const *args, Py_ssize_t count) {
     Block block;
-    if (count != 13 || !PyDict_Check(args[0]) || !PyDict_Check(args[6])) {
+    if (count != 15 || !PyDict_Check(args[0]) || !PyDict_Check(args[1]) || !PyDict_Check(args[7]) ||
+        !PyDict_Check(args[8]) || (args[9] != Py_None && !PyDict_Check(args[9]))) {
         PyErr_SetString(PyExc_TypeError, "take");
         return NULL;
     }
-    if (!read_block(&block, args + 8))
+    if (!read_block(&block, args + 10))
         return NULL;
     Native *native = (Native *)self;
-    Work work = {args[0], args[1], args[2], args[3], args[4], args[5], args[6], args[7], &native->table};
+    Work work = {
+        args[0], args[1], args[2], args[3], args[4], args[5], args[6], args[7], args[8], args[9], &native->table,
+        &native->first,
+    };
     PyObject *state = NULL;
     Batch *batch = &native->batch;
-    const Fields fields = {at.run, at.source, at.highest, at.line, at.turns, at.slots, at.trails};
+    const Fields fields = {quiet_at.run, quiet_at.source, quiet_at.highest, quiet_at.line, quiet_at.turns, quiet_at.slots, quiet_at.trails};
     int taken = 1;
     while (block.here < block.end) {
         int i = line_in(native, &block, work.source, &fields);

@@ -37,6 +37,7 @@ typedef struct {
     Layout layout;
     Batch batch;
     Table table;
+    PyObject *first; /* what quiet runs that begin are made like */
 } Native;
 
 /* Where a loop stands in a block of lines. */

@@ -1,0 +1,171 @@
+/* The report of a run that was quiet to its end (loopscan.settle): what the records of its turns come to. */
+
+#include "quiet.h"
+#include "seen.h"
+
+enum { TIME_AT = 16, SENT_AT = 24, OUTPUT_AT = 28 };
+
+/* What is shared with loopscan.settle; the prices of the run before. */
+static struct {
+    PyObject *settled, *part, *none, *no_gap, *keep, *rate_in, *rate_out, *price;
+    PyObject *terms, *rates, *price_of_terms;
+    int64_t rate[2];
+} with;
+static struct {
+    Py_ssize_t run, source, format, model, started, ended, gap, part, price, spill, exits, times_normal, children;
+} at;
+
+/* The turns of a run, added up; their columns as `loopscan.part.of_columns` has them. */
+typedef struct {
+    int64_t sent, output;
+    double longest;
+    Seen times;
+    PyObject *columns;
+} Sums;
+
+static bool set_places(PyObject *type) {
+    const struct {
+        const char *name;
+        Py_ssize_t *place;
+    } fields[] = {
+        {"run", &at.run}, {"source", &at.source}, {"format", &at.format}, {"model", &at.model},
+        {"started", &at.started}, {"ended", &at.ended}, {"gap", &at.gap}, {"part", &at.part}, {"price", &at.price},
+        {"spill", &at.spill}, {"exits", &at.exits}, {"times_normal", &at.times_normal}, {"children", &at.children},
+    };
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        if ((*fields[i].place = field_place(type, fields[i].name)) < 0)
+            return false;
+    return true;
+}
+
+PyObject *settle_with(PyObject *Py_UNUSED(self), PyObject *args) {
+    PyObject *settled, *part, *none, *no_gap;
+    if (!PyArg_ParseTuple(args, "O!OOO", &PyType_Type, &settled, &part, &none, &no_gap) || !set_places(settled))
+        return NULL;
+    Py_XSETREF(with.settled, Py_NewRef(settled));
+    Py_XSETREF(with.part, Py_NewRef(part));
+    Py_XSETREF(with.none, Py_NewRef(none));
+    Py_XSETREF(with.no_gap, Py_NewRef(no_gap));
+    Py_XSETREF(with.keep, PyUnicode_InternFromString("keep"));
+    Py_XSETREF(with.rate_in, PyUnicode_InternFromString("input"));
+    Py_XSETREF(with.rate_out, PyUnicode_InternFromString("output"));
+    Py_XSETREF(with.price, PyUnicode_InternFromString("price"));
+    if (!with.keep || !with.rate_in || !with.rate_out || !with.price)
+        return NULL;
+    Py_RETURN_NONE;
+}
+
+/* Add up the turns. False with an exception. */
+static bool add_up(PyObject *turns, Sums *sums) {
+    const char *record = PyByteArray_AS_STRING(turns);
+    Py_ssize_t count = PyByteArray_GET_SIZE(turns) / RECORD;
+    *sums = (Sums){.columns = PyBytes_FromStringAndSize(NULL, count * 16)};
+    if (!sums->columns)
+        return false;
+    char *sent_at = PyBytes_AS_STRING(sums->columns), *output_at = sent_at + 4 * count, *wait_at = output_at + 4 * count;
+    for (Py_ssize_t i = 0; i < count; i++, record += RECORD) {
+        uint32_t sent, output;
+        double time;
+        memcpy(&time, record + TIME_AT, 8);
+        memcpy(&sent, record + SENT_AT, 4);
+        memcpy(&output, record + OUTPUT_AT, 4);
+        sums->sent += sent;
+        sums->output += output;
+        double wait = see(&sums->times, time == time, time, (long)i + 1);
+        sums->longest = wait > sums->longest ? wait : sums->longest;
+        memcpy(sent_at + 4 * i, &sent, 4);
+        memcpy(output_at + 4 * i, &output, 4);
+        memcpy(wait_at + 8 * i, &wait, 8);
+    }
+    return sums->longest != 0.0 || _PyBytes_Resize(&sums->columns, count * 8) == 0;
+}
+
+/* Look the price of a run up. False with an exception. */
+static bool priced(PyObject *terms) {
+    if (terms == with.terms)
+        return true;
+    PyObject *in = PyObject_GetAttr(terms, with.rate_in), *out = PyObject_GetAttr(terms, with.rate_out);
+    PyObject *price = PyObject_GetAttr(terms, with.price), *rates = in && out ? PyTuple_Pack(2, in, out) : NULL;
+    if (rates && price) {
+        with.rate[0] = PyLong_AsLongLong(in);
+        with.rate[1] = PyLong_AsLongLong(out);
+        Py_XSETREF(with.rates, Py_NewRef(rates));
+        Py_XSETREF(with.price_of_terms, Py_NewRef(price));
+        Py_XSETREF(with.terms, PyErr_Occurred() ? NULL : Py_NewRef(terms));
+    }
+    Py_XDECREF(in);
+    Py_XDECREF(out);
+    Py_XDECREF(price);
+    Py_XDECREF(rates);
+    return !PyErr_Occurred();
+}
+
+/* A new loopscan.part.Part; NULL with an exception. */
+static PyObject *part_of(const Sums *sums, Py_ssize_t turns, int64_t usd, PyObject *spill) {
+    const char *codes = sums->longest != 0.0 ? (usd ? "II=d" : "II-d") : usd ? "II=-" : "II--";
+    PyObject *parts[] = {
+        PyLong_FromSsize_t(turns), PyLong_FromLongLong(sums->sent), PyLong_FromLongLong(sums->output),
+        PyLong_FromLongLong(usd), PyFloat_FromDouble(sums->longest), PyUnicode_InternFromString(codes),
+        PyLong_FromSsize_t(PyBytes_GET_SIZE(sums->columns)), PyObject_CallMethodOneArg(spill, with.keep, sums->columns),
+        Py_NewRef(with.rates),
+    };
+    bool made = true;
+    for (int i = 0; i < 9; i++)
+        made = made && parts[i];
+    PyObject *part = made ? PyObject_Vectorcall(with.part, parts, 9, NULL) : NULL;
+    for (int i = 0; i < 9; i++)
+        Py_XDECREF(parts[i]);
+    return part;
+}
+
+static PyObject *time_or_none(bool known, double time) {
+    return known ? PyFloat_FromDouble(time) : Py_NewRef(Py_None);
+}
+
+/* A new report, of a part that is taken over; NULL with an exception. */
+static PyObject *report_of(PyObject *state, PyObject *format, PyObject *spill, const Seen *times, PyObject *part) {
+    PyTypeObject *type = (PyTypeObject *)with.settled;
+    PyObject *report = type->tp_alloc(type, 0);
+    if (!report) {
+        Py_DECREF(part);
+        return NULL;
+    }
+    set_field(report, at.part, part);
+    set_field(report, at.run, Py_NewRef(*field_at(state, quiet_at.run)));
+    set_field(report, at.source, Py_NewRef(*field_at(state, quiet_at.name)));
+    set_field(report, at.model, Py_NewRef(*field_at(state, quiet_at.model)));
+    set_field(report, at.format, Py_NewRef(format));
+    set_field(report, at.started, time_or_none(times->has_started, times->started));
+    set_field(report, at.ended, time_or_none(times->has_ended, times->ended));
+    // of shorter ones, as nearly all are, nothing is said
+    set_field(report, at.gap, times->gap < 60 ? Py_NewRef(with.no_gap) : Py_BuildValue("(dl)", times->gap, times->gap_turn));
+    set_field(report, at.price, Py_NewRef(with.price_of_terms));
+    set_field(report, at.spill, Py_NewRef(spill));
+    set_field(report, at.exits, Py_NewRef(with.none));
+    set_field(report, at.times_normal, Py_NewRef(Py_None));
+    set_field(report, at.children, Py_NewRef(Py_None));
+    if (PyErr_Occurred())
+        Py_CLEAR(report);
+    return report;
+}
+
+/* settled(state, format, spill) -> the report; None where its sums are absurd. */
+PyObject *settled(PyObject *Py_UNUSED(self), PyObject *const *args, Py_ssize_t count) {
+    Sums sums;
+    int64_t usd, paid;
+    if (count != 3 || !with.settled || !is_quiet(args[0])) {
+        PyErr_SetString(PyExc_TypeError, "settled");
+        return NULL;
+    }
+    PyObject *turns = *field_at(args[0], quiet_at.turns), *part = NULL, *report = NULL;
+    if (!priced(*field_at(args[0], quiet_at.terms)) || !add_up(turns, &sums))
+        return NULL;
+    bool sane = !__builtin_mul_overflow(sums.sent, with.rate[0], &usd) &&
+                !__builtin_mul_overflow(sums.output, with.rate[1], &paid) && !__builtin_add_overflow(usd, paid, &usd);
+    if (sane)
+        part = part_of(&sums, PyByteArray_GET_SIZE(turns) / RECORD, usd, args[2]);
+    if (part)
+        report = report_of(args[0], args[1], args[2], &sums.times, part);
+    Py_DECREF(sums.columns);
+    return sane ? report : Py_NewRef(Py_None);
+}
