@@ -90,6 +90,7 @@ class Native:
         end: int,
         line: int,
         place: int,
+        first: int,
         /,
     ) -> tuple[int, int, int]: ...
     def more(
@@ -106,6 +107,7 @@ class Native:
         end: int,
         line: int,
         place: int,
+        first: int,
         /,
     ) -> tuple[int, int, int, int, bytes | None, bytes | None, bytes | None, bytes | None]: ...
 

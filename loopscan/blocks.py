@@ -73,16 +73,16 @@ def _room(size: int) -> int:
 class Blocks:
     """The lines of blocks. An iterator over those that are not blank, for who needs them one by one.
 
-    `data`, `end`: where the present block is; `at`: its first byte that is not taken; `number`: lines before that,
-    `place`: its own in the log, -1 where it is not known.
+    `data`, `begin`, `end`: where the present block is; `at`: its first byte that is not taken; `number`: lines before
+    that, `place`: its own in the log, -1 where it is not known.
     """
 
-    __slots__ = ("_blocks", "at", "data", "end", "number", "place")
+    __slots__ = ("_blocks", "at", "begin", "data", "end", "number", "place")
 
     def __init__(self, blocks: Iterator[Block]) -> None:
         self._blocks = blocks
         self.data: bytes | mmap = b""
-        self.at = self.end = self.number = self.place = 0
+        self.at = self.begin = self.end = self.number = self.place = 0
 
     def more(self) -> bool:
         """Whether anything is left, in the present block or in the next one, which then is the present one."""
@@ -91,6 +91,7 @@ class Blocks:
             if block is None:
                 return False
             self.number, self.place, self.data, self.at, self.end = block
+            self.begin = self.at
         return True
 
     def peek(self) -> bytes:

@@ -42,6 +42,15 @@ class Source:
         except (OSError, *FAST_ERRORS):
             return None
 
+    def line(self, place: int) -> bytes:
+        """The line at a place; empty where it is no longer there."""
+        try:
+            file = self._file or self._opened()
+            file.seek(place)
+            return b"" if self._decode is _gone else file.readline()
+        except OSError:
+            return b""
+
     def _opened(self) -> BinaryIO:
         self.close_all(_OPEN - 1)
         file = self._file = self._path.open("rb")

@@ -37,8 +37,9 @@ _SORTED: Final = orjson.OPT_SORT_KEYS
 _IDENT: Final = Struct("<q").pack
 
 
-Where = tuple["bytes | mmap", int, int, int, int]
-"""Some bytes, and from which on to which lines of them are to be taken; number and place of the first line."""
+Where = tuple["bytes | mmap", int, int, int, int, int]
+"""Some bytes, and from which on to which lines of them are to be taken; number and place of the first line, and from
+which byte on there are lines before it."""
 
 
 class Quiets:

@@ -255,14 +255,14 @@ static bool take_all(const Layout *layout, Awake *run, Block *block, int64_t *hi
 }
 
 const char more_doc[] =
-    "more(look, source, doubts, rate_in, rate_out, most_known, highest, data, at, end, line, place)"
+    "more(look, source, doubts, rate_in, rate_out, most_known, highest, data, at, end, line, place, first)"
     " -> (at, line, place, highest, sent, output, usd, waits)\n\n"
     "Take the usual turns of one run from byte `at` to byte `end` of some data, and behind number `highest`; their columns.";
 
 PyObject *more(PyObject *self, PyObject *const *args, Py_ssize_t count) {
     Block block;
     Awake run;
-    if (count != 12) {
+    if (count != 13) {
         PyErr_SetString(PyExc_TypeError, "more");
         return NULL;
     }

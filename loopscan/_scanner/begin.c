@@ -21,7 +21,7 @@ static PyObject *first_of(PyObject *state) {
 
 /* The state of a run that begins at a line; NULL where it is to be made by Python, or with an exception. */
 static PyObject *begin_like(const Work *work, PyObject *run, const Row *row, double moment, long line) {
-    PyObject *first = work->full == Py_None ? NULL : *work->first;
+    PyObject *first = work->full == Py_None ? NULL : work->native->first;
     bool here = first && *field_at(first, quiet_at.source) == work->source;
     int same = here ? same_text(*field_at(first, quiet_at.model), &row->model, row->has_model) : 0;
     if (same <= 0 || moment < number_in(first, quiet_at.since) || moment >= number_in(first, quiet_at.until))
@@ -58,8 +58,8 @@ static PyObject *begun(const Work *work, PyObject *run, const Row *row, double m
     if (state == Py_None)
         Py_CLEAR(state);
     if (state) {
-        Py_XSETREF(*work->first, first_of(state));
-        if (!*work->first)
+        Py_XSETREF(work->native->first, first_of(state));
+        if (!work->native->first)
             Py_CLEAR(state);
     }
     return state;

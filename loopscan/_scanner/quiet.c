@@ -132,9 +132,12 @@ static int take_turn(const Work *work, PyObject *state, const Row *row, const Bl
     int taken = 0;
     bool back = *slot && *slot > number - reach && came_back(turns, record.ident, end - (reach - 1) * RECORD);
     bool room = last || PyDict_GET_SIZE(*field_at(state, quiet_at.trails)) < given.tools;
-    bool near = last && number - last <= given.gap;
-    if (!back && room &&
-        !(near && may_be_alike(turns, last, &record.marks, row->result.chars, tool->kind || !named.asked))) {
+    bool near = last && number - last <= given.gap, told = tool->kind || !named.asked;
+    if (!back && room && near && may_be_alike(turns, last, &record.marks, row->result.chars, told))
+        taken = told ? is_unlike(work, turns, last, row, block) : 0;
+    else if (!back && room)
+        taken = 1;
+    if (taken > 0) {
         record.last = (uint16_t)last;
         taken = add_turn(turns, &record) && note(state, tool, number, slot, row->number, block->line, work->log) ? 1 : -1;
     }
@@ -168,7 +171,7 @@ static int take_row(const Work *work, const Row *row, PyObject *held, PyObject *
         Py_CLEAR(*state);
     }
     if (same >= 0 && !*state && (*state = state_of(work, row, moment, timed, block->line)))
-        keep_state(work->table, &row->run, *state);
+        keep_state(&work->native->table, &row->run, *state);
     if (same >= 0 && !*state && !PyErr_Occurred())
         return take_in_episode(work, row, block->place);
     if (same < 0 || !*state)
@@ -183,13 +186,13 @@ static int take_row(const Work *work, const Row *row, PyObject *held, PyObject *
 }
 
 const char take_doc[] =
-    "take(states, fresh, source, log, prices, begin, start, going, known, full, data, at, end, line, place)"
-    " -> (at, line, place)\n\n"
+    "take(states, fresh, source, log, prices, begin, start, going, known, full, data, at, end, line, place,"
+    " first) -> (at, line, place)\n\n"
     "Take the usual turns of quiet runs from byte `at` to byte `end` of some data; where the first line is that is none.";
 
 PyObject *take(PyObject *self, PyObject *const *args, Py_ssize_t count) {
     Block block;
-    if (count != 15 || !PyDict_Check(args[0]) || !PyDict_Check(args[1]) || !PyDict_Check(args[7]) ||
+    if (count != 16 || !PyDict_Check(args[0]) || !PyDict_Check(args[1]) || !PyDict_Check(args[7]) ||
         !PyDict_Check(args[8]) || (args[9] != Py_None && !PyDict_Check(args[9]))) {
         PyErr_SetString(PyExc_TypeError, "take");
         return NULL;
@@ -198,8 +201,7 @@ PyObject *take(PyObject *self, PyObject *const *args, Py_ssize_t count) {
         return NULL;
     Native *native = (Native *)self;
     Work work = {
-        args[0], args[1], args[2], args[3], args[4], args[5], args[6], args[7], args[8], args[9], &native->table,
-        &native->first,
+        args[0], args[1], args[2], args[3], args[4], args[5], args[6], args[7], args[8], args[9], native,
     };
     PyObject *state = NULL;
     Batch *batch = &native->batch;

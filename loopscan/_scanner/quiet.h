@@ -26,10 +26,10 @@ static inline double number_in(PyObject *object, Py_ssize_t place) {
 /* What one call of `take` is about. */
 typedef struct {
     PyObject *states, *fresh, *source, *log, *prices, *begin, *start, *going, *known, *full;
-    Table *table;
-    PyObject **first;
+    Native *native;
 } Work;
 
+int is_unlike(const Work *work, PyObject *turns, long last, const Row *row, const Block *block);
 PyObject *state_of(const Work *work, const Row *row, double moment, bool timed, long line);
 
 #endif

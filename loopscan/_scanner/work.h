@@ -40,10 +40,10 @@ typedef struct {
     PyObject *first; /* what quiet runs that begin are made like */
 } Native;
 
-/* Where a loop stands in a block of lines. */
+/* Where a loop stands in a block of lines, which begins at `first`. */
 typedef struct {
     Py_buffer bytes;
-    Place from, here, end;
+    Place first, from, here, end;
     long line;
     int64_t place;
 } Block;
@@ -54,17 +54,19 @@ PyObject *more(PyObject *self, PyObject *const *args, Py_ssize_t count);
 
 int take_going(PyObject *run, const PyObject *source, const Row *row, int64_t place);
 
-/* Bytes, from which on to which lines of them are to be read, number and place of the first: five arguments. The bytes
-   are to be released. False with an exception. */
+/* Bytes, from which on to which lines of them are to be read, number and place of the first of these, from which on
+   there are lines of the log: six arguments. The bytes are to be released. False with an exception. */
 static inline bool read_block(Block *block, PyObject *const *args) {
     if (PyObject_GetBuffer(args[0], &block->bytes, PyBUF_SIMPLE) < 0)
         return false;
     Py_ssize_t at = PyLong_AsSsize_t(args[1]), end = PyLong_AsSsize_t(args[2]);
+    Py_ssize_t first = PyLong_AsSsize_t(args[5]);
     block->from = block->bytes.buf;
     block->line = PyLong_AsLong(args[3]);
     block->place = PyLong_AsLongLong(args[4]);
-    if (!PyErr_Occurred() && (at < 0 || at > end || end > block->bytes.len))
+    if (!PyErr_Occurred() && (first < 0 || first > at || at > end || end > block->bytes.len))
         PyErr_SetString(PyExc_ValueError, "no bytes of the block");
+    block->first = block->from + first;
     block->here = block->from + at;
     block->end = block->from + end;
     if (!PyErr_Occurred())

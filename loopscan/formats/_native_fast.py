@@ -47,8 +47,8 @@ class Lines(Blocks):
 
     @property
     def where(self) -> Where:
-        """Bytes, those of them that are left, number and place of the next line."""
-        return self.data, self.at, self.end, self.number + 1, self.place
+        """See `loopscan.quiets.Where`."""
+        return self.data, self.at, self.end, self.number + 1, self.place, self.begin
 
     def take(self, native: Native, quiets: Quiets) -> bool:
         """Let the quiet runs take what they do; whether that was all of the block."""
