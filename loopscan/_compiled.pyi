@@ -5,7 +5,9 @@ from typing import Any, Literal
 
 from loopscan.ids import Ids
 from loopscan.model import Turn
+from loopscan.price import Price
 from loopscan.quiet import Quiet
+from loopscan.report import RunReport
 from loopscan.settle import Settled
 from loopscan.spill import Spill
 
@@ -23,7 +25,7 @@ def setup(
     /,
 ) -> None: ...
 def lines_in(data: bytes | mmap, begin: int, end: int, /) -> int: ...
-def settle_with(settled: type, part: type, none: list[Any], no_gap: tuple[float, int], /) -> None: ...
+def settle_with(settled: type, part: type, fired: type, none: list[Any], no_gap: tuple[float, int], /) -> None: ...
 def settled(state: Quiet, format_name: str, spill: Spill, /) -> Settled | None: ...
 def reached(
     columns: bytes,
@@ -39,6 +41,12 @@ def summed_to(
     columns: bytes, turns: int, codes: str, rates: tuple[int, int], turn: int, /
 ) -> tuple[int, int, int, float]: ...
 def fill(pieces: tuple[str, ...], roles: bytes, values: tuple[Any, ...], /) -> str | None: ...
+def told(
+    reports: list[RunReport],
+    at: int,
+    moulds: list[tuple[str, str | None, Price | None, tuple[str, ...], tuple[str, ...], bytes]],
+    /,
+) -> tuple[str, int]: ...
 def share(
     types: dict[str, type], things: dict[str, Any], pairs: Collection[str], limits: tuple[int, ...], /
 ) -> None: ...

@@ -177,17 +177,18 @@ _FREE: Final[dict[str, int]] = {}
 
 
 @cache
-def _made() -> ModuleType | None:
+def made() -> ModuleType | None:
+    """The compiled part, which knows of reports of quiet runs then; None where there is none."""
     part = compiled()
     if part is not None:
-        part.settle_with(Settled, Part, NONE, _NO_GAP)
+        part.settle_with(Settled, Part, Fired, NONE, _NO_GAP)
     return part
 
 
 def settled(state: Quiet, format_name: str, spill: Spill) -> Settled:
     """The report of a quiet run."""
-    made = _made()
-    report: Settled | None = None if made is None else made.settled(state, format_name, spill)
+    scanner = made()
+    report: Settled | None = None if scanner is None else scanner.settled(state, format_name, spill)
     if report is not None:
         return report
     part, times = state.part(spill)

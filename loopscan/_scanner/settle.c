@@ -2,18 +2,17 @@
 
 #include "quiet.h"
 #include "seen.h"
+#include "settle.h"
 
 enum { TIME_AT = 16, SENT_AT = 24, OUTPUT_AT = 28 };
 
 /* What is shared with loopscan.settle; the prices of the run before. */
 static struct {
-    PyObject *settled, *part, *none, *no_gap, *keep, *rate_in, *rate_out, *price;
+    PyObject *none, *keep, *rate_in, *rate_out, *price;
     PyObject *terms, *rates, *price_of_terms;
     int64_t rate[2];
 } with;
-static struct {
-    Py_ssize_t run, source, format, model, started, ended, gap, part, price, spill, exits, times_normal, children;
-} at;
+SettleAt settle_at;
 
 /* The turns of a run, added up; their columns as `loopscan.part.of_columns` has them. */
 typedef struct {
@@ -23,29 +22,41 @@ typedef struct {
     PyObject *columns;
 } Sums;
 
-static bool set_places(PyObject *type) {
+static bool set_places(PyObject *settled, PyObject *part, PyObject *fired) {
+    SettleAt *at = &settle_at;
     const struct {
+        PyObject *type;
         const char *name;
-        Py_ssize_t *place;
+        Where *place;
     } fields[] = {
-        {"run", &at.run}, {"source", &at.source}, {"format", &at.format}, {"model", &at.model},
-        {"started", &at.started}, {"ended", &at.ended}, {"gap", &at.gap}, {"part", &at.part}, {"price", &at.price},
-        {"spill", &at.spill}, {"exits", &at.exits}, {"times_normal", &at.times_normal}, {"children", &at.children},
+        {settled, "run", &at->settled.run}, {settled, "source", &at->settled.source},
+        {settled, "format", &at->settled.format}, {settled, "model", &at->settled.model},
+        {settled, "started", &at->settled.started}, {settled, "ended", &at->settled.ended},
+        {settled, "gap", &at->settled.gap}, {settled, "part", &at->settled.part},
+        {settled, "price", &at->settled.price}, {settled, "spill", &at->settled.spill},
+        {settled, "exits", &at->settled.exits}, {settled, "times_normal", &at->settled.times_normal},
+        {settled, "children", &at->settled.children}, {part, "turns", &at->part.turns}, {part, "input", &at->part.input},
+        {part, "output", &at->part.output}, {part, "usd", &at->part.usd}, {fired, "exit", &at->fired.exit},
+        {fired, "turn", &at->fired.turn}, {fired, "paid_sends", &at->fired.paid_sends}, {fired, "usd", &at->fired.usd},
+        {fired, "saved_turns", &at->fired.saved_turns}, {fired, "saved_usd", &at->fired.saved_usd},
+        {fired, "closing_usd", &at->fired.closing_usd},
     };
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-        if ((*fields[i].place = field_place(type, fields[i].name)) < 0)
+        if ((*fields[i].place = field_place(fields[i].type, fields[i].name)) < 0)
             return false;
     return true;
 }
 
 PyObject *settle_with(PyObject *Py_UNUSED(self), PyObject *args) {
-    PyObject *settled, *part, *none, *no_gap;
-    if (!PyArg_ParseTuple(args, "O!OOO", &PyType_Type, &settled, &part, &none, &no_gap) || !set_places(settled))
+    PyObject *settled, *part, *fired, *none, *no_gap;
+    if (!PyArg_ParseTuple(args, "O!OOOO", &PyType_Type, &settled, &part, &fired, &none, &no_gap) ||
+        !set_places(settled, part, fired))
         return NULL;
-    Py_XSETREF(with.settled, Py_NewRef(settled));
-    Py_XSETREF(with.part, Py_NewRef(part));
+    Py_XSETREF(settle_at.type, Py_NewRef(settled));
+    Py_XSETREF(settle_at.no_gap, Py_NewRef(no_gap));
+    Py_XSETREF(settle_at.part_type, Py_NewRef(part));
+    Py_XSETREF(settle_at.fired_type, Py_NewRef(fired));
     Py_XSETREF(with.none, Py_NewRef(none));
-    Py_XSETREF(with.no_gap, Py_NewRef(no_gap));
     Py_XSETREF(with.keep, PyUnicode_InternFromString("keep"));
     Py_XSETREF(with.rate_in, PyUnicode_InternFromString("input"));
     Py_XSETREF(with.rate_out, PyUnicode_InternFromString("output"));
@@ -112,7 +123,7 @@ static PyObject *part_of(const Sums *sums, Py_ssize_t turns, int64_t usd, PyObje
     bool made = true;
     for (int i = 0; i < 9; i++)
         made = made && parts[i];
-    PyObject *part = made ? PyObject_Vectorcall(with.part, parts, 9, NULL) : NULL;
+    PyObject *part = made ? PyObject_Vectorcall(settle_at.part_type, parts, 9, NULL) : NULL;
     for (int i = 0; i < 9; i++)
         Py_XDECREF(parts[i]);
     return part;
@@ -124,26 +135,26 @@ static PyObject *time_or_none(bool known, double time) {
 
 /* A new report, of a part that is taken over; NULL with an exception. */
 static PyObject *report_of(PyObject *state, PyObject *format, PyObject *spill, const Seen *times, PyObject *part) {
-    PyTypeObject *type = (PyTypeObject *)with.settled;
+    PyTypeObject *type = (PyTypeObject *)settle_at.type;
     PyObject *report = type->tp_alloc(type, 0);
     if (!report) {
         Py_DECREF(part);
         return NULL;
     }
-    set_field(report, at.part, part);
-    set_field(report, at.run, Py_NewRef(*field_at(state, quiet_at.run)));
-    set_field(report, at.source, Py_NewRef(*field_at(state, quiet_at.name)));
-    set_field(report, at.model, Py_NewRef(*field_at(state, quiet_at.model)));
-    set_field(report, at.format, Py_NewRef(format));
-    set_field(report, at.started, time_or_none(times->has_started, times->started));
-    set_field(report, at.ended, time_or_none(times->has_ended, times->ended));
+    set_field(report, settle_at.settled.part, part);
+    set_field(report, settle_at.settled.run, Py_NewRef(*field_at(state, quiet_at.run)));
+    set_field(report, settle_at.settled.source, Py_NewRef(*field_at(state, quiet_at.name)));
+    set_field(report, settle_at.settled.model, Py_NewRef(*field_at(state, quiet_at.model)));
+    set_field(report, settle_at.settled.format, Py_NewRef(format));
+    set_field(report, settle_at.settled.started, time_or_none(times->has_started, times->started));
+    set_field(report, settle_at.settled.ended, time_or_none(times->has_ended, times->ended));
     // of shorter ones, as nearly all are, nothing is said
-    set_field(report, at.gap, times->gap < 60 ? Py_NewRef(with.no_gap) : Py_BuildValue("(dl)", times->gap, times->gap_turn));
-    set_field(report, at.price, Py_NewRef(with.price_of_terms));
-    set_field(report, at.spill, Py_NewRef(spill));
-    set_field(report, at.exits, Py_NewRef(with.none));
-    set_field(report, at.times_normal, Py_NewRef(Py_None));
-    set_field(report, at.children, Py_NewRef(Py_None));
+    set_field(report, settle_at.settled.gap, times->gap < 60 ? Py_NewRef(settle_at.no_gap) : Py_BuildValue("(dl)", times->gap, times->gap_turn));
+    set_field(report, settle_at.settled.price, Py_NewRef(with.price_of_terms));
+    set_field(report, settle_at.settled.spill, Py_NewRef(spill));
+    set_field(report, settle_at.settled.exits, Py_NewRef(with.none));
+    set_field(report, settle_at.settled.times_normal, Py_NewRef(Py_None));
+    set_field(report, settle_at.settled.children, Py_NewRef(Py_None));
     if (PyErr_Occurred())
         Py_CLEAR(report);
     return report;
@@ -153,7 +164,7 @@ static PyObject *report_of(PyObject *state, PyObject *format, PyObject *spill, c
 PyObject *settled(PyObject *Py_UNUSED(self), PyObject *const *args, Py_ssize_t count) {
     Sums sums;
     int64_t usd, paid;
-    if (count != 3 || !with.settled || !is_quiet(args[0])) {
+    if (count != 3 || !settle_at.type || !is_quiet(args[0])) {
         PyErr_SetString(PyExc_TypeError, "settled");
         return NULL;
     }

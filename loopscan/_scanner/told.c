@@ -1,6 +1,6 @@
 /* Records of runs (loopscan.render.jsonl): the text that all of a kind have, and the figures of each between. */
 
-#include "names.h"
+#include "settle.h"
 
 enum { PICO_DIGITS = 12, MILLION = 1000000 };
 static const long long pico = 1000000000000, least_pico = 100000000, most_pico = 1000000000000000;
@@ -142,6 +142,13 @@ static bool put_value(Bytes *out, char role, PyObject *value) {
     }
 }
 
+bool put_filled(Bytes *out, PyObject *pieces, PyObject *roles, PyObject *const *values) {
+    bool usual = put_piece(out, PyTuple_GET_ITEM(pieces, 0));
+    for (Py_ssize_t i = 0; usual && i < PyBytes_GET_SIZE(roles); i++)
+        usual = put_value(out, PyBytes_AS_STRING(roles)[i], values[i]) && put_piece(out, PyTuple_GET_ITEM(pieces, i + 1));
+    return usual && !out->failed;
+}
+
 /* fill(pieces, roles, values) -> the text with the values between its pieces; None where one of them is unusual. */
 PyObject *fill(PyObject *Py_UNUSED(self), PyObject *const *args, Py_ssize_t count) {
     if (count != 3 || !PyTuple_CheckExact(args[0]) || !PyBytes_CheckExact(args[1]) || !PyTuple_CheckExact(args[2]) ||
@@ -152,11 +159,7 @@ PyObject *fill(PyObject *Py_UNUSED(self), PyObject *const *args, Py_ssize_t coun
     }
     Bytes *out = &given.spare;
     out->size = 0;
-    Py_ssize_t values = PyTuple_GET_SIZE(args[2]);
-    bool usual = put_piece(out, PyTuple_GET_ITEM(args[0], 0));
-    for (Py_ssize_t i = 0; usual && i < values; i++)
-        usual = put_value(out, PyBytes_AS_STRING(args[1])[i], PyTuple_GET_ITEM(args[2], i)) &&
-                put_piece(out, PyTuple_GET_ITEM(args[0], i + 1));
+    bool usual = put_filled(out, args[0], args[1], &PyTuple_GET_ITEM(args[2], 0));
     if (out->failed) {
         out->failed = false;
         return PyErr_NoMemory();

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Hashable, Iterator
-from itertools import chain, islice
-from typing import Any, Final, TextIO
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Final, TextIO
 
 import orjson
 
@@ -15,6 +15,10 @@ from loopscan.hidden import escaped
 from loopscan.records import record
 from loopscan.render import Options
 from loopscan.report import Report, RunReport, dollars, iso
+from loopscan.settle import Settled, made
+
+if TYPE_CHECKING:
+    from loopscan.price import Price
 
 _GAP: Final = "b1946ac92492d2347c6235b4d2611184"
 """Stands for a figure in a mould."""
@@ -31,9 +35,13 @@ _ROLES: Final = (b"ssttnn", b"nndndd", b"nnnnndnfdj")
 _MOULDS: Final = 1000
 _AT_ONCE: Final = 50
 """Lines that are written at once."""
+_KNOWN: Final = 64
+"""Kinds of quiet runs whose moulds the compiled part is given."""
 
 Mould = tuple[tuple[str, ...], bytes]
 """A record without its figures: the text before, between and behind them, and how each is written."""
+Known = tuple[str, "str | None", "Price | None", tuple[str, ...], tuple[str, ...], bytes]
+"""The same of quiet runs of a format, a model and a price, on which those exits fired."""
 
 
 def dumps(value: Any, indent: bool = False) -> str:
@@ -52,20 +60,47 @@ def _fast(value: Any, indent: bool = False) -> str:
     return escaped(orjson.dumps(value, option=orjson.OPT_INDENT_2 if indent else 0).decode())
 
 
-def texts(runs: list[RunReport], indent: bool = False) -> Iterator[str]:
-    """The record of each run as JSON text. One that is like another one's is that one's text with its own figures."""
-    moulds: dict[Hashable, Mould | None] = {}
-    for run in runs:
-        kind, text = run.kind, None
+class Moulds:
+    """The records of runs as JSON text. One that is like another one's is that one's text with its own figures."""
+
+    def __init__(self, indent: bool = False) -> None:
+        self._indent = indent
+        self._moulds: dict[Hashable, Mould | None] = {}
+        self._known: list[Known] = []
+
+    def text(self, run: RunReport) -> str:
+        """The record of a run."""
+        kind, text, indent = run.kind, None, self._indent
         if kind is not None:
-            mould = moulds.get(kind, _UNKNOWN)
+            mould = self._moulds.get(kind, _UNKNOWN)
             if mould is _UNKNOWN:
-                if len(moulds) >= _MOULDS:
-                    moulds.clear()
-                mould = moulds[kind] = _mould(run, indent)
+                if len(self._moulds) >= _MOULDS:
+                    self._moulds.clear()
+                mould = self._moulds[kind] = _mould(run, indent)
             if mould is not None and (notes := _listed(run.notes, indent)) is not None:
                 text = _filled(mould, (*run.figures, notes))
-        yield text or dumps(record(run), indent)
+                if type(run) is Settled:
+                    known = run.format, run.model, run.price, tuple([f.exit for f in run.exits]), *mould
+                    self._known = [*self._known[1 - _KNOWN :], known]
+        return text or dumps(record(run), indent)
+
+    def lines(self, runs: list[RunReport]) -> Iterator[str]:
+        """The records of runs, one a line, some lines at once."""
+        scanner, at = made(), 0
+        while at < len(runs):
+            if scanner is not None:
+                block, at = scanner.told(runs, at, self._known)
+                if block:
+                    yield block
+                    continue
+            some = runs[at : at + 1] if scanner is not None else runs[at : at + _AT_ONCE]
+            yield "".join([f"{self.text(run)}\n" for run in some])
+            at += len(some)
+
+
+def texts(runs: list[RunReport], indent: bool = False) -> Iterator[str]:
+    """The record of each run as JSON text."""
+    return map(Moulds(indent).text, runs)
 
 
 _UNKNOWN: Final[Mould] = ((), b"")
@@ -128,6 +163,5 @@ _FORMS: Final[dict[int, Callable[[Any], str]]] = {
 
 def render(report: Report, out: TextIO, options: Options) -> None:
     """Write one line per run."""
-    lines = texts(report.runs)
-    while block := list(islice(lines, _AT_ONCE)):
-        out.write("\n".join([*block, ""]))
+    for block in Moulds().lines(report.runs):
+        out.write(block)

@@ -14,9 +14,11 @@ from loopscan.money import Children
 from loopscan.part import priced
 from loopscan.prices import from_options
 from loopscan.records import record
-from loopscan.render.jsonl import dumps, texts
+from loopscan.render import jsonl
+from loopscan.render.jsonl import Moulds, dumps, texts
+from loopscan.report import RunReport
 from loopscan.scan import audit
-from loopscan.settle import Settled
+from loopscan.settle import _NO_GAP, Settled, made
 from loopscan.spill import Spill
 from tests.conftest import SAMPLES
 
@@ -41,7 +43,7 @@ def quiet_runs(draw: st.DrawFn) -> Settled:
     sent, output, elapsed = (list(column) for column in zip(*turns, strict=True))
     rates = (0, 0) if price is None else (int(price.input), int(price.output))
     part = priced(array("I", sent), array("I", output), array("d", elapsed), rates, spill)
-    gap = draw(st.sampled_from([(0.0, 0), (61.5, 2), (7300.0, 3)]))
+    gap = draw(st.sampled_from([_NO_GAP, _NO_GAP, (0.0, 0), (61.5, 2), (7300.0, 3)]))
     run = Settled(
         draw(NAMES), draw(NAMES), draw(st.sampled_from(["loopscan", "other"])), draw(st.one_of(st.none(), NAMES)),
         draw(TIMES), draw(TIMES), gap, part, price, spill, NONE, draw(st.one_of(st.none(), st.floats(0, 1e20))),
@@ -55,6 +57,12 @@ def quiet_runs(draw: st.DrawFn) -> Settled:
 @given(st.lists(quiet_runs(), max_size=6), st.booleans())
 def test_the_short_way_is_the_long_one(runs: list[Settled], indent: bool) -> None:
     assert list(texts(list(runs), indent)) == [dumps(record(run), indent) for run in runs]
+    several = [*runs, *reversed(runs), *runs]
+    lines = "".join(f"{dumps(record(run))}\n" for run in several)
+    assert "".join(Moulds().lines(several)) == lines
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jsonl, "made", lambda: None)
+        assert "".join(Moulds().lines(several)) == lines
 
 
 @BUSY
@@ -81,3 +89,14 @@ def test_a_copy_is_no_other_run(run: Settled) -> None:
 def test_all_samples(indent: bool) -> None:
     runs = audit(SAMPLES, prices=from_options()).runs
     assert list(texts(runs, indent)) == [dumps(record(run), indent) for run in runs]
+
+
+@pytest.mark.skipif(made() is None, reason="nothing is compiled here")
+def test_most_lines_are_told_at_once() -> None:
+    part = priced(array("I", [5] * 3), array("I", [2] * 3), array("d", [0.0, 1.0, 2.0]), (3, 15), Spill())
+    runs: list[RunReport] = [
+        Settled(f"r{n}", "log", "loopscan", "m", 1.5, 3.5, _NO_GAP, part, None, Spill(), NONE, 1.5) for n in range(200)
+    ]
+    blocks = list(Moulds().lines(runs))
+    assert [block.count("\n") > 1 for block in blocks[1:]] == [True] * (len(blocks) - 1)
+    assert len(blocks) < 10

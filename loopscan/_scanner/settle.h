@@ -1,0 +1,24 @@
+/* Where the fields of loopscan.settle.Settled, loopscan.part.Part and loopscan.fired.Fired stand. */
+
+#ifndef LOOPSCAN_SETTLE_H
+#define LOOPSCAN_SETTLE_H
+
+#include "names.h"
+
+typedef Py_ssize_t Where;
+
+typedef struct {
+    PyObject *type, *part_type, *fired_type, *no_gap;
+    struct {
+        Where run, source, format, model, started, ended, gap, part, price, spill, exits, times_normal, children;
+    } settled;
+    struct { Where turns, input, output, usd; } part;
+    struct { Where exit, turn, paid_sends, usd, saved_turns, saved_usd, closing_usd; } fired;
+} SettleAt;
+
+extern SettleAt settle_at;
+
+/* Put a text into which values are filled; false where one of them is unusual, or with an exception. */
+bool put_filled(Bytes *out, PyObject *pieces, PyObject *roles, PyObject *const *values);
+
+#endif
