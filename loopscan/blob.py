@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import BinaryIO, Final, Self
 
 from loopscan import decode
-from loopscan.blocks import Block, blocks
+from loopscan.blocks import Blocked, blocks
 from loopscan.compression import unpacked
 from loopscan.copied import Copied
 from loopscan.document import begins, values_of
@@ -158,7 +158,7 @@ class Blob:
         ahead, self._ahead, self._head = self._ahead, b"", None  # not held while the rest is read
         return placed(ahead, self._stream, self._too_long(skips), self._patience)
 
-    def blocks(self, skips: Skips) -> Iterator[Block]:
+    def blocks(self, skips: Skips) -> Blocked:
         """The same as blocks of whole lines."""
         ahead, self._ahead, self._head = self._ahead, b"", None
         return blocks(ahead, self._stream, self._too_long(skips), self._patience)

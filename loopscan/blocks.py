@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from mmap import PAGESIZE, mmap
 from typing import Final
 
@@ -16,6 +16,8 @@ _REST: Final = 1 << 16
 
 Block = tuple[int, int, "bytes | mmap", int, int]
 """Lines before it; place of its first byte in the log, -1 where it is not known; bytes, and which of those are its."""
+Blocked = Generator[Block, "int | None", None]
+"""Blocks one after another; who counts the lines of one may send how many there are up to its end."""
 
 
 def blocks(
@@ -25,15 +27,15 @@ def blocks(
     patience: int,
     start: tuple[int, int] = (0, 0),
     done: Callable[[int], None] | None = None,
-) -> Iterator[Block]:
+) -> Blocked:
     """The lines of a stream as `loopscan.lines.placed` has them, in blocks, blank ones among them."""
     if len(ahead) > BUFFER:
         ahead, stream = b"", Ahead(ahead, stream)
     number, place = start
     cut = ahead.rfind(b"\n") + 1
     if cut:
-        yield number, place, ahead, 0, cut
-        number, place = number + lines_in(ahead, 0, cut), place + cut
+        counted = yield number, place, ahead, 0, cut
+        number, place = counted or number + lines_in(ahead, 0, cut), place + cut
     feed = Feed(stream, len(ahead) - cut, patience)
     room, rest = _room(len(ahead) - cut), ahead[cut:]
     buffer = mmap(-1, room + _BLOCK)
@@ -48,8 +50,8 @@ def blocks(
             continue
         end = buffer.rfind(b"\n", room, room + size) + 1
         if end:
-            yield number, place, buffer, begin, end
-            number += lines_in(buffer, begin, end)
+            counted = yield number, place, buffer, begin, end
+            number = counted or number + lines_in(buffer, begin, end)
             place += end - begin if place >= 0 else 0
             begin = end
         rest = buffer[begin : room + size]
@@ -79,7 +81,7 @@ class Blocks:
 
     __slots__ = ("_blocks", "at", "begin", "data", "end", "number", "place")
 
-    def __init__(self, blocks: Iterator[Block]) -> None:
+    def __init__(self, blocks: Blocked) -> None:
         self._blocks = blocks
         self.data: bytes | mmap = b""
         self.at = self.begin = self.end = self.number = self.place = 0
@@ -87,8 +89,9 @@ class Blocks:
     def more(self) -> bool:
         """Whether anything is left, in the present block or in the next one, which then is the present one."""
         while self.at >= self.end:
-            block = next(self._blocks, None)
-            if block is None:
+            try:
+                block = self._blocks.send(self.number if self.end else None)
+            except StopIteration:
                 return False
             self.number, self.place, self.data, self.at, self.end = block
             self.begin = self.at

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from loopscan.blob import Blob
-from loopscan.blocks import Block
+from loopscan.blocks import Blocked
 from loopscan.compiled import lines_in
 from loopscan.formats._native_runs import Run
 from loopscan.reach import Mark, Reach
@@ -50,7 +50,7 @@ class Portion(Reach):
             yield number, place, line
         self.at = number + 1
 
-    def blocks(self, skips: Skips) -> Iterator[Block]:
+    def blocks(self, skips: Skips) -> Blocked:
         """The same as blocks of whole lines."""
         marked = self.start[0]
         for number, place, data, begin, end in Reach.blocks(self, skips):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from loopscan.blob import Blob
-from loopscan.blocks import Block, blocks
+from loopscan.blocks import Blocked, blocks
 from loopscan.lines import placed
 from loopscan.skips import Skips
 from loopscan.stream import Plain, Stream, written
@@ -36,7 +36,7 @@ class Reach(Blob):
         self._head = None
         return placed(b"", self._stream, self._too_long(skips), self._patience, (lines, place), self._done)
 
-    def blocks(self, skips: Skips) -> Iterator[Block]:
+    def blocks(self, skips: Skips) -> Blocked:
         """The same as blocks of whole lines."""
         place, lines = self.start
         self._head = None

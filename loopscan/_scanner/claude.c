@@ -1,5 +1,6 @@
 /* The usual lines of Claude Code sessions, straight from the log: what loopscan.formats._claude_turns does in Python. */
 
+#define WITHIN_LINES
 #include "claude_more.h"
 #include "ids.h"
 #include "times.h"
@@ -139,6 +140,14 @@ static int take_entry(Claude *self, const Entry *entry, long number, PyObject *r
     return asks ? send(self, entry, number, ready) : answer(self, entry);
 }
 
+/* Pass over a line of white space; ODD where it is none. */
+static int pass_blank(Cursor *c) {
+    while (c->at < c->end && (*c->at == ' ' || (*c->at >= '\t' && *c->at <= '\r')))
+        if (*c->at++ == '\n')
+            return FINE;
+    return c->at == c->end;
+}
+
 PyDoc_STRVAR(take_doc,
     "take(data, at, end, line) -> (turns, at, line)\n\n"
     "Take the usual lines from byte `at` to byte `end` of some data, before which `line` lines are: the turns that are\n"
@@ -163,10 +172,14 @@ static PyObject *take(PyObject *self, PyObject *const *args, Py_ssize_t count) {
     Entry entry;
     Place from = bytes.buf, here = from + start, end = from + stop, next;
     for (; taken > 0 && here < end; here = next, line++) {
-        next = memchr(here, '\n', (size_t)(end - here));
-        next = next ? next + 1 : end;
-        Cursor c = {here, next};
-        taken = read_entry(c, &claude->input, &entry) ? take_entry(claude, &entry, line + 1, ready) : is_blank(c);
+        Cursor c = {here, end}, blank = c;
+        if (read_entry(&c, &claude->input, &entry)) {
+            taken = take_entry(claude, &entry, line + 1, ready);
+            next = c.at;
+        } else {
+            taken = pass_blank(&blank);
+            next = blank.at;
+        }
         if (taken <= 0)
             break;
     }

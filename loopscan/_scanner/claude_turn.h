@@ -136,7 +136,7 @@ static inline PyObject *model_of(Claude *self, const Entry *entry) {
 /* Characters that the model wrote. */
 static inline Py_ssize_t written_in(const Entry *entry) {
     Py_ssize_t asked = entry->uses ? entry->input->form.size + entry->use.name.chars : 0;
-    return asked + entry->say.text.chars + entry->thought.chars;
+    return asked + (entry->says ? entry->say.text.chars : 0) + entry->thought.chars;
 }
 
 /* The turn of a line with its call, if it makes one; NULL with an exception. */

@@ -5,23 +5,45 @@
 
 #include "scan.h"
 
-/* What may stand under a key. WORD: text or null. FLAG: true, false or null. OFF: false or null. GONE: null. */
-typedef enum { WORD, FLAG, OFF, GONE, OWN } Kind;
+/* What may stand under a key. WORD: text or null. FLAG: true, false or null. OFF: false or null. GONE: null. ANY: what is
+   passed over, known only for its place. */
+typedef enum { WORD, FLAG, OFF, GONE, ANY, OWN } Kind;
 
-/* A key that says something; all others are passed over. */
+/* A key as it mostly stands there, with quotes and colon; those that are not known are passed over. */
 typedef struct {
-    const char *key;
+    const char *member;
     uint8_t size;
     uint8_t kind;
 } Known;
 
-#define KEY(word, kind) {word, sizeof word - 1, kind}
+#define KEY(word, kind) {"\"" word "\":", sizeof word - 1, kind}
 
 typedef int (*Take)(Cursor *c, int at, void *into);
 
+/* The key of the next member: its number, -1 where it is not known, -2 where it is odd. `guess`: the one that is likely. */
+static inline int read_key(Cursor *c, const Known *known, int count, int *guess) {
+    const Known *likely = &known[*guess];
+    Py_ssize_t size = likely->size + 3;
+    int at = *guess;
+    Text key;
+    skip_white(c);
+    if (c->end - c->at >= size && bytes_equal(c->at, likely->member, size)) {
+        c->at += size;
+        skip_white(c);
+    } else {
+        if (!scan_key(c, &key) || key.escaped)
+            return -2;
+        for (int left = count; !is_text(&key, known[at].member + 1, known[at].size); at = at + 1 < count ? at + 1 : 0)
+            if (!--left)
+                return -1;
+    }
+    *guess = at + 1 < count ? at + 1 : 0;
+    return at;
+}
+
 /* An object: what stands under its known keys goes to `take`. */
 static inline int read_object(Cursor *c, const Known *known, int count, Take take, void *into, unsigned *seen) {
-    Text key, text;
+    Text text;
     int guess = 0;
     *seen = 0;
     if (!next_is(c, '{'))
@@ -30,17 +52,16 @@ static inline int read_object(Cursor *c, const Known *known, int count, Take tak
     if (next_is(c, '}'))
         return FINE;
     for (int more = 1; more;) {
-        if (!scan_key(c, &key) || key.escaped || c->at >= c->end)
+        int at = read_key(c, known, count, &guess);
+        if (at < -1 || c->at >= c->end)
             return ODD;
-        int at = -1;
-        for (int i = 0; i < count && at < 0; i++, guess = guess + 1 < count ? guess + 1 : 0)
-            if (is_text(&key, known[guess].key, known[guess].size))
-                at = guess;
-        int kind = at < 0 ? OWN : known[at].kind;
-        if (at >= 0 && *seen >> at & 1)
-            return ODD;
-        *seen |= at < 0 ? 0 : 1u << at;
-        if (at < 0 || (*c->at == 'n' && kind != OWN)) {
+        int kind = at < 0 ? ANY : known[at].kind;
+        if (kind != ANY) {
+            if (*seen >> at & 1)
+                return ODD;
+            *seen |= 1u << at;
+        }
+        if (kind == ANY || (*c->at == 'n' && kind != OWN)) {
             if (!skip_value(c, 1))
                 return ODD;
         } else if (kind == WORD) {

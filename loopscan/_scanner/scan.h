@@ -8,8 +8,15 @@
 
 #include "quoted.h"
 
+/* Who takes lines where they lie, and does not know where each ends, defines WITHIN_LINES: no value spans two of them. */
+#ifdef WITHIN_LINES
+enum { BETWEEN = ' ' };
+#else
+enum { BETWEEN = '\n' };
+#endif
+
 static inline void skip_white(Cursor *c) {
-    while (c->at < c->end && (*c->at == ' ' || *c->at == '\n' || *c->at == '\t' || *c->at == '\r'))
+    while (c->at < c->end && (*c->at == ' ' || *c->at == BETWEEN || *c->at == '\t' || *c->at == '\r'))
         c->at++;
 }
 

@@ -80,8 +80,9 @@ def _answer(chance: Random, turn: int | str) -> dict[str, Any]:
     content = chance.choice((_text(chance), "no such file", [{"type": "text", "text": "a"}], [], None))
     block = {"tool_use_id": f"c{turn}", "type": "tool_result", "content": content}
     block |= chance.choice(({}, {"is_error": True}, {"is_error": False}, {"is_error": None}))
+    said = chance.choice((content, _text(chance), f"{content}x", {"stdout": content, "n": 1, "file": [content]}, {}))
     content = chance.choice((*[[block]] * 20, [block, block], "Do it", [{"type": "text", "text": "Do it"}]))
-    return {"type": "user", "message": {"role": "user", "content": content}, "toolUseResult": _text(chance)}
+    return {"type": "user", "message": {"role": "user", "content": content}, "toolUseResult": said}
 
 
 def _spoil(chance: Random, value: Any) -> Any:
