@@ -1,4 +1,4 @@
-"""A set of hashes that takes little room: the newest as a set, the others in a few sorted arrays."""
+"""A set of hashes that takes little room: the newest in a table, the others in a few sorted arrays."""
 
 from __future__ import annotations
 
@@ -7,12 +7,15 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from heapq import merge
 from itertools import chain
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from loopscan.compiled import compiled
 
+if TYPE_CHECKING:
+    from loopscan._compiled import Recent
+
 RECENT: Final = 1 << 15
-"""Hashes that are kept as a set: one takes there seven times the room."""
+"""Hashes that are kept in a table: one takes there several times the room. The compiled one holds no more."""
 _MARKS: Final = (1 << 20) - 1
 
 
@@ -22,7 +25,7 @@ class Ids:
     __slots__ = ("_marks", "_packed", "_recent")
 
     def __init__(self) -> None:
-        self._recent: set[int] = set()
+        self._recent = _empty()
         self._marks = bytearray()
         """1 at the last bits of each number that is packed: nearly all others are told by it."""
         self._packed: list[array[int]] = []
@@ -37,7 +40,7 @@ class Ids:
         return _any_holds(self._packed, number) if part is None else bool(part.any_holds(self._packed, number))
 
     def __iter__(self) -> Iterator[int]:
-        return chain(self._recent, *self._packed)
+        return chain(_sorted(self._recent, bytearray()), *self._packed)
 
     def __len__(self) -> int:
         return len(self._recent) + sum(map(len, self._packed))
@@ -53,9 +56,7 @@ class Ids:
         recent = self._recent
         if number in recent or (self._packed and self._marks[number & _MARKS] and number in self):
             return True
-        recent.add(number)
-        if len(recent) >= RECENT:
-            self._pack()
+        self.add(number)
         return False
 
     def update(self, numbers: Iterable[int]) -> None:
@@ -65,14 +66,26 @@ class Ids:
                 self.add(number)
 
     def _pack(self) -> None:
-        numbers, packed = array("q", sorted(self._recent)), self._packed
-        self._recent = set()
-        marks = self._marks = self._marks or bytearray(_MARKS + 1)
-        for number in numbers:
-            marks[number & _MARKS] = 1
+        self._marks = self._marks or bytearray(_MARKS + 1)
+        numbers, packed = _sorted(self._recent, self._marks), self._packed
+        self._recent = _empty()
         while packed and len(packed[-1]) < 2 * len(numbers):
             numbers = _merged(packed.pop(), numbers)
         packed.append(numbers)
+
+
+def _empty() -> set[int] | Recent:
+    part = compiled()
+    return set() if part is None else part.Recent()
+
+
+def _sorted(recent: set[int] | Recent, marks: bytearray) -> array[int]:
+    """The numbers in their order; each of them is marked by its last bits, where there are marks."""
+    if not isinstance(recent, set):
+        return array("q", recent.sorted(marks))
+    for number in recent if marks else ():
+        marks[number & _MARKS] = 1
+    return array("q", sorted(recent))
 
 
 def _any_holds(arrays: list[array[int]], number: int) -> bool:

@@ -12,19 +12,19 @@ static int is_copy(const Claude *self, PyObject *key) {
     if (self->seen == Py_None)
         return 0;
     Py_hash_t hash = hash_of_two(hash_of("claude-code", 11), PyObject_Hash(key));
-    PyObject *number = PyLong_FromLongLong(hash), *recent = *field_at(self->seen, at.recent);
+    Recent *recent = (Recent *)*field_at(self->seen, at.recent);
     PyObject *packed = *field_at(self->seen, at.packed), *marks = *field_at(self->seen, at.marks);
-    int met = number ? PySet_Contains(recent, number) : -1;
+    if (Py_TYPE(recent)->tp_dealloc != free_recent || recent->count + 1 >= self->most) {
+        PyObject *answer = PyObject_CallMethod(self->seen, "met", "n", hash);
+        int met = answer ? PyObject_IsTrue(answer) : -1;
+        Py_XDECREF(answer);
+        return met;
+    }
+    int met = is_recent(recent, hash);
     if (!met && PyList_GET_SIZE(packed) && PyByteArray_AS_STRING(marks)[hash & (PyByteArray_GET_SIZE(marks) - 1)])
         met = any_holds(packed, hash);
-    if (!met && PySet_GET_SIZE(recent) + 1 >= self->most) {
-        PyObject *answer = PyObject_CallMethod(self->seen, "met", "O", number);
-        met = answer ? PyObject_IsTrue(answer) : -1;
-        Py_XDECREF(answer);
-    } else if (!met && PySet_Add(recent, number) < 0) {
-        met = -1;
-    }
-    Py_XDECREF(number);
+    if (!met)
+        add_recent(recent, hash);
     return met;
 }
 

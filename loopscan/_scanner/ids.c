@@ -17,6 +17,111 @@ PyObject *any_holds_of(PyObject *Py_UNUSED(self), PyObject *args) {
     return there < 0 ? NULL : PyBool_FromLong(there);
 }
 
+/* Sort numbers with the help of as many others: byte by byte from the last one on. */
+static void sort_numbers(int64_t *numbers, int64_t *others, Py_ssize_t count) {
+    for (int shift = 0; shift < 64; shift += 8) {
+        Py_ssize_t places[256] = {0}, sum = 0;
+        const unsigned flip = shift == 56 ? 128 : 0; /* those below 0 come first */
+        for (Py_ssize_t i = 0; i < count; i++)
+            places[((uint64_t)numbers[i] >> shift & 255) ^ flip]++;
+        for (int i = 0; i < 256; i++) {
+            Py_ssize_t here = places[i];
+            places[i] = sum;
+            sum += here;
+        }
+        for (Py_ssize_t i = 0; i < count; i++)
+            others[places[((uint64_t)numbers[i] >> shift & 255) ^ flip]++] = numbers[i];
+        int64_t *sorted = others;
+        others = numbers;
+        numbers = sorted;
+    }
+}
+
+static PyObject *sorted_of(PyObject *self, PyObject *marks) {
+    const Recent *recent = (Recent *)self;
+    if (!PyByteArray_CheckExact(marks))
+        return PyErr_Format(PyExc_TypeError, "marks");
+    int64_t last = PyByteArray_GET_SIZE(marks) - 1; /* a power of two, or nothing */
+    PyObject *sorted = PyBytes_FromStringAndSize(NULL, recent->count * (Py_ssize_t)sizeof(int64_t));
+    int64_t *others = PyMem_New(int64_t, recent->count + 1);
+    if (sorted && others) {
+        int64_t *numbers = (int64_t *)PyBytes_AS_STRING(sorted);
+        Py_ssize_t count = 0;
+        if (recent->none)
+            numbers[count++] = 0;
+        for (Py_ssize_t i = 0; i < SLOTS; i++)
+            if (recent->slots[i])
+                numbers[count++] = recent->slots[i];
+        sort_numbers(numbers, others, count);
+        for (Py_ssize_t i = 0; last >= 0 && i < count; i++)
+            PyByteArray_AS_STRING(marks)[numbers[i] & last] = 1;
+    } else {
+        Py_CLEAR(sorted);
+        PyErr_NoMemory();
+    }
+    PyMem_Free(others);
+    return sorted;
+}
+
+static PyObject *add_one(PyObject *self, PyObject *added) {
+    Recent *recent = (Recent *)self;
+    long long number = PyLong_AsLongLong(added);
+    if (number == -1 && PyErr_Occurred())
+        return NULL;
+    if (!is_recent(recent, number)) {
+        if (recent->count >= SLOTS / 2)
+            return PyErr_Format(PyExc_ValueError, "more numbers than there is room for");
+        add_recent(recent, number);
+    }
+    Py_RETURN_NONE;
+}
+
+static int holds_one(PyObject *self, PyObject *sought) {
+    int beyond;
+    long long number = PyLong_AsLongLongAndOverflow(sought, &beyond);
+    if (number == -1 && PyErr_Occurred())
+        return -1;
+    return !beyond && is_recent((Recent *)self, number);
+}
+
+static Py_ssize_t count_all(PyObject *self) {
+    return ((Recent *)self)->count;
+}
+
+static PyObject *new_recent(PyTypeObject *type, PyObject *Py_UNUSED(args), PyObject *Py_UNUSED(named)) {
+    Recent *recent = (Recent *)type->tp_alloc(type, 0);
+    if (recent && !(recent->slots = PyMem_Calloc(SLOTS, sizeof *recent->slots))) {
+        Py_DECREF(recent);
+        return PyErr_NoMemory();
+    }
+    return (PyObject *)recent;
+}
+
+void free_recent(PyObject *self) {
+    PyTypeObject *type = Py_TYPE(self);
+    PyMem_Free(((Recent *)self)->slots);
+    type->tp_free(self);
+    Py_DECREF(type);
+}
+
+static PyMethodDef methods[] = {
+    {"add", add_one, METH_O, "add(number)"},
+    {"sorted", sorted_of, METH_O, "sorted(marks) -> the numbers in their order, as bytes; each is marked by its last bits."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyType_Slot parts[] = {
+    {Py_tp_new, new_recent}, {Py_tp_dealloc, free_recent}, {Py_sq_contains, holds_one}, {Py_sq_length, count_all},
+    {Py_tp_methods, methods}, {0, NULL},
+};
+
+PyType_Spec recent_spec = {
+    .name = "loopscan._compiled.Recent",
+    .basicsize = sizeof(Recent),
+    .flags = Py_TPFLAGS_DEFAULT,
+    .slots = parts,
+};
+
 PyObject *merged(PyObject *Py_UNUSED(self), PyObject *args) {
     Py_buffer one, other;
     if (!PyArg_ParseTuple(args, "y*y*", &one, &other))

@@ -25,6 +25,40 @@ static inline bool holds_number(const int64_t *numbers, Py_ssize_t count, int64_
     return false;
 }
 
+enum { SLOTS = 1 << 16 };
+
+void free_recent(PyObject *self); /* by which the type is known */
+
+/* Numbers in a table of their own: as Python objects in a set they take several times the room and time. `none`: whether
+   0 is among them, which stands for an empty slot. */
+typedef struct {
+    PyObject_HEAD
+    int64_t *slots;
+    Py_ssize_t count;
+    bool none;
+} Recent;
+
+/* The slot of a number: that which holds it, or the one to put it. */
+static inline int64_t *slot_of(const Recent *recent, int64_t number) {
+    uint64_t slot = (uint64_t)number * 0x9E3779B97F4A7C15u >> 48;
+    while (recent->slots[slot] && recent->slots[slot] != number)
+        slot = (slot + 1) % SLOTS;
+    return &recent->slots[slot];
+}
+
+static inline bool is_recent(const Recent *recent, int64_t number) {
+    return number ? *slot_of(recent, number) != 0 : recent->none;
+}
+
+/* Add a number that is not in it; there is room for it. */
+static inline void add_recent(Recent *recent, int64_t number) {
+    if (number)
+        *slot_of(recent, number) = number;
+    else
+        recent->none = true;
+    recent->count++;
+}
+
 /* Whether one of a list of arrays holds a number. -1 with an exception. */
 static inline int any_holds(PyObject *arrays, int64_t number) {
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(arrays); i++) {

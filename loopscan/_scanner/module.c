@@ -5,7 +5,7 @@
 Given given;
 bool use_long;
 
-extern PyType_Spec native_spec, claude_spec, chat_spec;
+extern PyType_Spec native_spec, claude_spec, chat_spec, recent_spec;
 PyObject *settle_with(PyObject *self, PyObject *args);
 PyObject *settled(PyObject *self, PyObject *const *args, Py_ssize_t count);
 PyObject *reached(PyObject *self, PyObject *args);
@@ -155,7 +155,7 @@ PyMODINIT_FUNC PyInit__compiled(void) {
     use_long = have_long();
     PyObject *made = PyModule_Create(&module);
     if (made && !(add_type(made, "Native", &native_spec) && add_type(made, "Claude", &claude_spec) &&
-                  add_type(made, "Chat", &chat_spec)))
+                  add_type(made, "Chat", &chat_spec) && add_type(made, "Recent", &recent_spec)))
         Py_CLEAR(made);
     return made;
 }
