@@ -27,7 +27,7 @@ from loopscan.rules import REACH, tools
 from loopscan.rules.likeness import ASKED, may_be_alike, unlike
 from loopscan.rules.streaks import GAP
 from loopscan.series import PART
-from loopscan.settle import Settled
+from loopscan.settle import NO_GAP, Settled
 from loopscan.spelling import PATHS
 from loopscan.terms import PLAIN, terms_of
 
@@ -43,7 +43,6 @@ _SORTED: Final = orjson.OPT_SORT_KEYS
 _SHELL: Final = tools.SHELL
 WORDS: Final = 300
 """Characters from which on the last words of a run are looked at: shorter ones hold no repetition (`rules.inside`)."""
-_NO_GAP: Final = (0.0, 0)
 
 
 @lru_cache(maxsize=1 << 8)
@@ -136,7 +135,7 @@ def calm(
     if part is None:
         return None
     return Calm(
-        whole.run, first.source or source, format_name, first.model or None, first.time, first.time, _NO_GAP, part,
+        whole.run, first.source or source, format_name, first.model or None, first.time, first.time, NO_GAP, part,
         terms.price, spill, NONE, None, None, first.session, first.labels or _NO_LABELS, told[0], way.source,
     )  # fmt: skip
 

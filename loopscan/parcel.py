@@ -22,7 +22,7 @@ from loopscan.part import Part
 from loopscan.price import Price
 from loopscan.report import RunReport
 from loopscan.series import Series, Totals
-from loopscan.settle import Settled
+from loopscan.settle import NO_GAP, Settled, made
 from loopscan.spill import Spill
 from loopscan.waste import Waste
 
@@ -33,7 +33,7 @@ _head: Final = attrgetter(*[f.name for f in fields(Finished)][: Finished.__match
 _Finished: Final[Any] = Finished
 _Settled: Final[Any] = Settled
 _Calm: Final[Any] = Calm
-_quiet: Final = attrgetter(*Settled.__match_args__[: Settled.__match_args__.index("part")])
+_quiet: Final = attrgetter(*Settled.__match_args__[: Settled.__match_args__.index("gap")])
 _calm: Final = attrgetter(*Calm.__match_args__[len(Settled.__match_args__) :])
 _NOTHING: Final = (Checked(), Guessed(), Cold())
 _NO_WASTE: Final = Waste()
@@ -45,7 +45,11 @@ class Reports(list[RunReport]):
     """Reports, without exits yet, that are packed so."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _reports, ([_values(report) for report in self],)
+        scanner = made()
+        if scanner is None:
+            return _reports, ([_values(report) for report in self],)
+        data, shared, others = scanner.parcel(self)
+        return _all, (data, shared, others, [_values(self[number]) for number in others])
 
 
 def packed(found: object) -> bytes:
@@ -70,7 +74,8 @@ def _values(report: RunReport) -> Any:
     """A report as values that take little to pack."""
     if isinstance(report, Settled):
         told = (_calm(report),) if isinstance(report, Calm) else ()
-        return _quiet(report), _part(report.part, report.spill), report.price, *told
+        gap = None if report.gap is NO_GAP else report.gap
+        return (*_quiet(report), gap), _part(report.part, report.spill), report.price, *told
     series, money, wasted, waiting = report.series, report.money, report.wasted, report.waiting
     rest = (money.checked, money.guessed, money.cold)
     return (
@@ -93,8 +98,19 @@ def _reports(values: list[Any]) -> list[RunReport]:
     return [_settled(*value) if len(value) <= _SHORT else _finished(*value) for value in values]
 
 
+def _all(data: bytes, shared: list[Any], others: list[int], values: list[Any]) -> list[RunReport]:
+    """Reports of quiet runs, and others, by number, between them."""
+    scanner = made()
+    assert scanner is not None
+    reports: list[RunReport] = scanner.unparcel(data, shared, _ELSEWHERE)
+    for number, report in zip(others, _reports(values), strict=True):
+        reports.insert(number, report)
+    return reports
+
+
 def _settled(head: Any, part: Any, price: Price | None, told: Any = None) -> Settled:
-    shared = (*head, Part(*part), price, _ELSEWHERE, NONE)
+    *names, gap = head
+    shared = (*names, gap or NO_GAP, Part(*part), price, _ELSEWHERE, NONE)
     report: Settled = _Settled(*shared) if told is None else _Calm(*shared, None, None, *told)
     return report
 

@@ -26,7 +26,8 @@ from loopscan.spill import Spill
 from loopscan.waste import Waste
 
 _NOTHING: Final = (Checked(), Guessed(), Cold())
-_NO_GAP: Final = (0.0, 0)
+NO_GAP: Final = (0.0, 0)
+"""The gap of all reports of which nothing is said of theirs."""
 _NO_NOTES: Final[list[str]] = []
 """Shared by all reports of which nothing is said; nobody changes it."""
 
@@ -124,7 +125,7 @@ class Settled(RunReport):
     def notes(self) -> list[str]:
         """What a reader must know of it, one line each."""
         gap = self.gap
-        return _NO_NOTES if gap is _NO_GAP else gap_note(gap)
+        return _NO_NOTES if gap is NO_GAP else gap_note(gap)
 
     @property
     def spent(self) -> Spent:
@@ -181,7 +182,7 @@ def made() -> ModuleType | None:
     """The compiled part, which knows of reports of quiet runs then; None where there is none."""
     part = compiled()
     if part is not None:
-        part.settle_with(Settled, Part, Fired, NONE, _NO_GAP)
+        part.settle_with(Settled, Part, Fired, NONE, NO_GAP)
     return part
 
 
@@ -192,7 +193,7 @@ def settled(state: Quiet, format_name: str, spill: Spill) -> Settled:
     if report is not None:
         return report
     part, times = state.part(spill)
-    gap = _NO_GAP if times.gap[0] < 60 else times.gap  # as nearly all are, of which nothing is said
+    gap = NO_GAP if times.gap[0] < 60 else times.gap  # as nearly all are, of which nothing is said
     return Settled(
         state.run, state.name, format_name, state.model, times.started, times.ended, gap, part, state.terms.price,
         spill, NONE,

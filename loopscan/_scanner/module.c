@@ -11,6 +11,8 @@ PyObject *settled(PyObject *self, PyObject *const *args, Py_ssize_t count);
 PyObject *reached(PyObject *self, PyObject *args);
 PyObject *summed_to(PyObject *self, PyObject *args);
 PyObject *fill(PyObject *self, PyObject *const *args, Py_ssize_t count);
+PyObject *parcel(PyObject *self, PyObject *reports);
+PyObject *unparcel(PyObject *self, PyObject *const *args, Py_ssize_t count);
 PyObject *told(PyObject *self, PyObject *const *args, Py_ssize_t count);
 bool setup_quiet(PyObject *quiet);
 bool setup_going(PyObject *going);
@@ -109,6 +111,8 @@ PyDoc_STRVAR(reached_doc, "reached(columns, turns, rates, *caps) -> the turn at 
 PyDoc_STRVAR(settle_with_doc, "settle_with(Settled, Part, Fired, none, no_gap): what reports of quiet runs are made of.");
 PyDoc_STRVAR(settled_doc, "settled(state, format, spill) -> the report of a quiet run; None where its sums are absurd.");
 PyDoc_STRVAR(summed_to_doc, "summed_to(columns, turns, codes, rates, turn) -> sums by the end of a turn.");
+PyDoc_STRVAR(parcel_doc, "parcel(reports) -> bytes, what they share, the numbers of those that are not among them.");
+PyDoc_STRVAR(unparcel_doc, "unparcel(bytes, shared, spill) -> the reports.");
 PyDoc_STRVAR(told_doc, "told(reports, at, moulds) -> lines of reports, number of the first that is not among them.");
 PyDoc_STRVAR(fill_doc, "fill(pieces, roles, values) -> the text of a record; None where a value is unusual.");
 PyDoc_STRVAR(take_usual_doc, "take_usual(run, turns, at) -> the number of the first turn that is not usual.");
@@ -121,6 +125,8 @@ static PyMethodDef functions[] = {
     {"settled", (PyCFunction)(void (*)(void))settled, METH_FASTCALL, settled_doc},
     {"fill", (PyCFunction)(void (*)(void))fill, METH_FASTCALL, fill_doc},
     {"told", (PyCFunction)(void (*)(void))told, METH_FASTCALL, told_doc},
+    {"parcel", parcel, METH_O, parcel_doc},
+    {"unparcel", (PyCFunction)(void (*)(void))unparcel, METH_FASTCALL, unparcel_doc},
     {"reached", reached, METH_VARARGS, reached_doc},
     {"summed_to", summed_to, METH_VARARGS, summed_to_doc},
     {"setup", setup, METH_VARARGS, setup_doc},

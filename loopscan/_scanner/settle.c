@@ -8,7 +8,7 @@ enum { TIME_AT = 16, SENT_AT = 24, OUTPUT_AT = 28 };
 
 /* What is shared with loopscan.settle; the prices of the run before. */
 static struct {
-    PyObject *none, *keep, *rate_in, *rate_out, *price;
+    PyObject *keep, *rate_in, *rate_out, *price;
     PyObject *terms, *rates, *price_of_terms;
     int64_t rate[2];
 } with;
@@ -36,7 +36,9 @@ static bool set_places(PyObject *settled, PyObject *part, PyObject *fired) {
         {settled, "price", &at->settled.price}, {settled, "spill", &at->settled.spill},
         {settled, "exits", &at->settled.exits}, {settled, "times_normal", &at->settled.times_normal},
         {settled, "children", &at->settled.children}, {part, "turns", &at->part.turns}, {part, "input", &at->part.input},
-        {part, "output", &at->part.output}, {part, "usd", &at->part.usd}, {fired, "exit", &at->fired.exit},
+        {part, "output", &at->part.output}, {part, "usd", &at->part.usd},
+        {part, "elapsed", &at->part.elapsed}, {part, "codes", &at->part.codes}, {part, "size", &at->part.size},
+        {part, "kept", &at->part.kept}, {part, "rates", &at->part.rates}, {fired, "exit", &at->fired.exit},
         {fired, "turn", &at->fired.turn}, {fired, "paid_sends", &at->fired.paid_sends}, {fired, "usd", &at->fired.usd},
         {fired, "saved_turns", &at->fired.saved_turns}, {fired, "saved_usd", &at->fired.saved_usd},
         {fired, "closing_usd", &at->fired.closing_usd},
@@ -56,7 +58,7 @@ PyObject *settle_with(PyObject *Py_UNUSED(self), PyObject *args) {
     Py_XSETREF(settle_at.no_gap, Py_NewRef(no_gap));
     Py_XSETREF(settle_at.part_type, Py_NewRef(part));
     Py_XSETREF(settle_at.fired_type, Py_NewRef(fired));
-    Py_XSETREF(with.none, Py_NewRef(none));
+    Py_XSETREF(settle_at.none, Py_NewRef(none));
     Py_XSETREF(with.keep, PyUnicode_InternFromString("keep"));
     Py_XSETREF(with.rate_in, PyUnicode_InternFromString("input"));
     Py_XSETREF(with.rate_out, PyUnicode_InternFromString("output"));
@@ -152,7 +154,7 @@ static PyObject *report_of(PyObject *state, PyObject *format, PyObject *spill, c
     set_field(report, settle_at.settled.gap, times->gap < 60 ? Py_NewRef(settle_at.no_gap) : Py_BuildValue("(dl)", times->gap, times->gap_turn));
     set_field(report, settle_at.settled.price, Py_NewRef(with.price_of_terms));
     set_field(report, settle_at.settled.spill, Py_NewRef(spill));
-    set_field(report, settle_at.settled.exits, Py_NewRef(with.none));
+    set_field(report, settle_at.settled.exits, Py_NewRef(settle_at.none));
     set_field(report, settle_at.settled.times_normal, Py_NewRef(Py_None));
     set_field(report, settle_at.settled.children, Py_NewRef(Py_None));
     if (PyErr_Occurred())

@@ -8,11 +8,11 @@
 typedef Py_ssize_t Where;
 
 typedef struct {
-    PyObject *type, *part_type, *fired_type, *no_gap;
+    PyObject *type, *part_type, *fired_type, *none, *no_gap;
     struct {
         Where run, source, format, model, started, ended, gap, part, price, spill, exits, times_normal, children;
     } settled;
-    struct { Where turns, input, output, usd; } part;
+    struct { Where turns, input, output, usd, elapsed, codes, size, kept, rates; } part;
     struct { Where exit, turn, paid_sends, usd, saved_turns, saved_usd, closing_usd; } fired;
 } SettleAt;
 

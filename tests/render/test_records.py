@@ -18,7 +18,7 @@ from loopscan.render import jsonl
 from loopscan.render.jsonl import Moulds, dumps, texts
 from loopscan.report import RunReport
 from loopscan.scan import audit
-from loopscan.settle import _NO_GAP, Settled, made
+from loopscan.settle import NO_GAP, Settled, made
 from loopscan.spill import Spill
 from tests.conftest import SAMPLES
 
@@ -43,7 +43,7 @@ def quiet_runs(draw: st.DrawFn) -> Settled:
     sent, output, elapsed = (list(column) for column in zip(*turns, strict=True))
     rates = (0, 0) if price is None else (int(price.input), int(price.output))
     part = priced(array("I", sent), array("I", output), array("d", elapsed), rates, spill)
-    gap = draw(st.sampled_from([_NO_GAP, _NO_GAP, (0.0, 0), (61.5, 2), (7300.0, 3)]))
+    gap = draw(st.sampled_from([NO_GAP, NO_GAP, (0.0, 0), (61.5, 2), (7300.0, 3)]))
     run = Settled(
         draw(NAMES), draw(NAMES), draw(st.sampled_from(["loopscan", "other"])), draw(st.one_of(st.none(), NAMES)),
         draw(TIMES), draw(TIMES), gap, part, price, spill, NONE, draw(st.one_of(st.none(), st.floats(0, 1e20))),
@@ -95,7 +95,7 @@ def test_all_samples(indent: bool) -> None:
 def test_most_lines_are_told_at_once() -> None:
     part = priced(array("I", [5] * 3), array("I", [2] * 3), array("d", [0.0, 1.0, 2.0]), (3, 15), Spill())
     runs: list[RunReport] = [
-        Settled(f"r{n}", "log", "loopscan", "m", 1.5, 3.5, _NO_GAP, part, None, Spill(), NONE, 1.5) for n in range(200)
+        Settled(f"r{n}", "log", "loopscan", "m", 1.5, 3.5, NO_GAP, part, None, Spill(), NONE, 1.5) for n in range(200)
     ]
     blocks = list(Moulds().lines(runs))
     assert [block.count("\n") > 1 for block in blocks[1:]] == [True] * (len(blocks) - 1)
