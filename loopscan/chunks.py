@@ -13,7 +13,7 @@ from loopscan.depth import deeper
 from loopscan.engine import Audit
 from loopscan.formats import Reader
 from loopscan.formats._native_runs import Runs
-from loopscan.model import End, Event, Further, Rows
+from loopscan.model import End, Event, Further, Rows, Several
 from loopscan.noted import Noted, Said
 from loopscan.parcel import Reports, packed
 from loopscan.portion import Portion, Spans
@@ -94,13 +94,13 @@ class _Auditing(Audit):
         with deeper(_CALLS):
             Audit.read(self, blob, format_name, reader)
 
-    def take(self, events: Iterable[Event | Rows | Whole | Further], format_name: str, source: str) -> None:
+    def take(self, events: Iterable[Event | Several | Rows | Whole | Further], format_name: str, source: str) -> None:
         """Take the events of the wanted runs."""
         Audit.take(self, self._noted(events, format_name), format_name, source)
 
     def _noted(
-        self, events: Iterable[Event | Rows | Whole | Further], format_name: str
-    ) -> Iterator[Event | Rows | Whole | Further]:
+        self, events: Iterable[Event | Several | Rows | Whole | Further], format_name: str
+    ) -> Iterator[Event | Several | Rows | Whole | Further]:
         wanted, begins = self.wanted, self.begins
         for event in events:
             if wanted is None or run_hash(format_name, event.run) in wanted:

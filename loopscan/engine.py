@@ -16,7 +16,7 @@ from loopscan.formats import Reader, held_back
 from loopscan.formats._fields import when
 from loopscan.key import Keyer
 from loopscan.late import Source
-from loopscan.model import End, Event, Further, Rows, Turn
+from loopscan.model import End, Event, Further, Rows, Several, Turn
 from loopscan.opened import Opened
 from loopscan.quiets import Quiets
 from loopscan.report import Report, RunReport
@@ -30,7 +30,7 @@ from loopscan.whole import Whole
 STRETCH: Final = 64
 """Turns of one run, in a row, that are taken at once."""
 _AT_ONCE: Final = 128
-"""The same of a whole run."""
+"""The same where they come so."""
 
 
 @dataclass(slots=True)
@@ -59,7 +59,7 @@ class Audit(Opened):
         self.scan.quiets = self._quiets.get(format_name)
         self.take(reader.read(blob, self.scan), format_name, blob.name)
 
-    def take(self, events: Iterable[Event | Rows | Whole | Further], format_name: str, source: str) -> None:
+    def take(self, events: Iterable[Event | Several | Rows | Whole | Further], format_name: str, source: str) -> None:
         """Take the events of one input."""
         if format_name not in self._keyers:
             self._keyers[format_name] = Keyer(self.settings.exact, tools=self.settings.tools)
@@ -78,25 +78,23 @@ class Audit(Opened):
                         run = self._run_of(event, run, format_name, source)
                     current = run
                 stretch.append(event)
-            elif type(event) is Rows or type(event) is Whole or type(event) is Further:
-                if stretch and current is not None:
-                    take(current, stretch, prices)
-                    stretch = []
-                current = None
-                if isinstance(event, Whole):
-                    self._turns_of(event, format_name, source)
-                elif isinstance(event, Further):
-                    going = runs.get(event.run)
-                    if going is not None and not going.over and going.prompt is None:
-                        take_further(going, event)
-                else:
-                    self._rows(event, format_name, source)
+                continue
+            if stretch and current is not None:
+                take(current, stretch, prices)
+                stretch = []
+            current = None
+            if isinstance(event, Several):
+                self._several(event.turns, format_name, source)
             elif isinstance(event, End):
-                if stretch and current is not None:
-                    take(current, stretch, prices)
-                    stretch = []
-                current = None
                 self._end(event, format_name, source)
+            elif isinstance(event, Whole):
+                self._turns_of(event, format_name, source)
+            elif isinstance(event, Rows):
+                self._rows(event, format_name, source)
+            else:
+                going = runs.get(event.run)
+                if going is not None and not going.over and going.prompt is None:
+                    take_further(going, event)
         if stretch and current is not None:
             take(current, stretch, prices)
 
@@ -118,14 +116,18 @@ class Audit(Opened):
                 self._close_whole()
                 self._open[identity] = report
                 return
-        turns = event.turns()
-        run = self._runs[format_name].get(event.run)
-        if run is None or turns[0].prompt != run.prompt or run.over:
-            run = self._run_of(turns[0], run, format_name, source)
-        for start in range(0, len(turns), _AT_ONCE):
-            take(run, turns[start : start + _AT_ONCE] if start or len(turns) > _AT_ONCE else turns, self.prices)
+        self._several(event.turns(), format_name, source)
         if event.end is not None:
             self._end(event.end, format_name, source)
+
+    def _several(self, turns: list[Turn], format_name: str, source: str) -> None:
+        """Take turns of one run that answer one prompt."""
+        first = turns[0]
+        run = self._runs[format_name].get(first.run)
+        if run is None or first.prompt != run.prompt or run.over:
+            run = self._run_of(first, run, format_name, source)
+        for start in range(0, len(turns), _AT_ONCE):
+            take(run, turns[start : start + _AT_ONCE] if start or len(turns) > _AT_ONCE else turns, self.prices)
 
     def _end(self, end: End, format_name: str, source: str) -> None:
         identity = (format_name, end.run)

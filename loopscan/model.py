@@ -207,6 +207,13 @@ class Rows(msgspec.Struct, gc=False):
     source: Any = None
 
 
+class Several(msgspec.Struct, gc=False):
+    """Turns of one run in a row, at least one, that answer one prompt: only for who asks for them (`Scan.rows`)."""
+
+    run: str
+    turns: list[Turn]
+
+
 Columns = tuple[bytes, bytes, bytes, bytes]
 """Input and output tokens, picodollars, seconds since the first turn: a number per turn, of 64 bits."""
 

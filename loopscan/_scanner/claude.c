@@ -1,90 +1,9 @@
 /* The usual lines of Claude Code sessions, straight from the log: what loopscan.formats._claude_turns does in Python. */
 
 #define WITHIN_LINES
-#include "claude_more.h"
-#include "ids.h"
-#include "times.h"
+#include "claude_send.h"
 
 enum { RAW_HEAD = 9, RAW_TAIL = 11 };
-
-/* Whether a message was met before, in this log or another; it is afterwards. -1 with an exception. */
-static int is_copy(const Claude *self, PyObject *key) {
-    if (self->seen == Py_None)
-        return 0;
-    Py_hash_t hash = hash_of_two(hash_of("claude-code", 11), PyObject_Hash(key));
-    Recent *recent = (Recent *)*field_at(self->seen, at.recent);
-    PyObject *packed = *field_at(self->seen, at.packed), *marks = *field_at(self->seen, at.marks);
-    if (Py_TYPE(recent)->tp_dealloc != free_recent || recent->count + 1 >= self->most) {
-        PyObject *answer = PyObject_CallMethod(self->seen, "met", "n", hash);
-        int met = answer ? PyObject_IsTrue(answer) : -1;
-        Py_XDECREF(answer);
-        return met;
-    }
-    int met = is_recent(recent, hash);
-    if (!met && PyList_GET_SIZE(packed) && PyByteArray_AS_STRING(marks)[hash & (PyByteArray_GET_SIZE(marks) - 1)])
-        met = any_holds(packed, hash);
-    if (!met)
-        add_recent(recent, hash);
-    return met;
-}
-
-/* Take note of a message; the oldest ones are forgotten. */
-static bool note(PyObject *messages, PyObject *key) {
-    PyObject *first, *turn;
-    Py_ssize_t place = 0;
-    if (PyDict_SetItem(messages, key, Py_None) < 0)
-        return false;
-    if (PyDict_GET_SIZE(messages) <= 2 * HOLD || !PyDict_Next(messages, &place, &first, &turn))
-        return true;
-    Py_INCREF(first);
-    bool forgotten = PyDict_DelItem(messages, first) == 0;
-    Py_DECREF(first);
-    return forgotten;
-}
-
-/* Hold a turn of a message that is new; what is complete then is given out. */
-static bool hold(const Claude *self, PyObject *key, PyObject *turn, PyObject *call, PyObject *ready) {
-    PyObject *held = *field_at(self->now, at.held);
-    set_field(self->now, at.compacted, Py_NewRef(Py_False));
-    return note(*field_at(self->now, at.messages), key) && release(self, held, ready) &&
-           PyList_Append(*field_at(held, at.turns), turn) == 0 &&
-           (!call || PyDict_SetItem(*field_at(held, at.waiting), *field_at(call, at.id), call) == 0);
-}
-
-/* Take the first line of a message: 1, 0 where it is unusual, -1 with an exception. */
-static int begin(Claude *self, const Entry *entry, PyObject *key, long number, PyObject *ready) {
-    PyObject *held = *field_at(self->now, at.held);
-    double time = 0.0;
-    if ((entry->stamp.from && !time_of(&entry->stamp, &time)) || !is_plain(self, *field_at(held, at.turns)))
-        return 0;
-    PyObject *call = entry->uses ? call_of(self, &entry->use) : NULL;
-    PyObject *turn = entry->uses && !call ? NULL : turn_of(self, entry, call, time, number);
-    int taken = turn ? 1 : PyErr_Occurred() ? -1 : 0;
-    if (taken > 0) {
-        int copy = is_copy(self, key);
-        taken = copy < 0 ? -1 : !copy;
-    }
-    if (taken > 0 && !hold(self, key, turn, call, ready))
-        taken = -1;
-    Py_XDECREF(call);
-    Py_XDECREF(turn);
-    return taken;
-}
-
-/* Take a line of a model message: as `begin`. */
-static int send(Claude *self, const Entry *entry, long number, PyObject *ready) {
-    PyObject *messages = *field_at(self->now, at.messages);
-    if (!(entry->message >> ID & 1) || !(entry->message >> CONTENT & 1) || entry->uses > 1 || entry->says > 1 ||
-        entry->thinks > 1 || entry->answers || is_text(&entry->model, "<synthetic>", 11) ||
-        !PyDict_CheckExact(messages) || !PyDict_CheckExact(*field_at(*field_at(self->now, at.held), at.waiting)))
-        return 0;
-    PyObject *key = text_in(&entry->id);
-    int taken = key ? PyDict_Contains(messages, key) : -1;
-    if (taken >= 0)
-        taken = taken ? go_on(self, entry, key) : begin(self, entry, key, number, ready);
-    Py_XDECREF(key);
-    return taken;
-}
 
 /* As LateCall.answer does. */
 static bool give(PyObject *call, Cursor content, bool error) {
@@ -112,7 +31,14 @@ static int answer(Claude *self, const Entry *entry) {
     PyObject *waiting = *field_at(*field_at(self->now, at.held), at.waiting);
     if (entry->answers != 1 || entry->uses || entry->says || entry->thinks || !PyDict_CheckExact(waiting))
         return 0;
-    PyObject *key = text_in(&entry->answer.asked), *call = key ? PyDict_GetItemWithError(waiting, key) : NULL;
+    if (self->asked && is_known(*field_at(self->asked, at.id), &entry->answer.asked)) {
+        bool given = give(self->asked, entry->answer.content, entry->answer.error);
+        Py_CLEAR(self->asked);
+        return given ? 1 : -1;
+    }
+    if (!settle(self))
+        return -1;
+    PyObject *key = plain_of(&entry->answer.asked), *call = key ? PyDict_GetItemWithError(waiting, key) : NULL;
     bool done = !PyErr_Occurred();
     if (call) {
         Py_INCREF(call);
@@ -140,6 +66,18 @@ static int take_entry(Claude *self, const Entry *entry, long number, PyObject *r
     return asks ? send(self, entry, number, ready) : answer(self, entry);
 }
 
+/* Whether turns are of one run, and answer one prompt. */
+static bool are_alike(PyObject *turns) {
+    Py_ssize_t count = PyList_GET_SIZE(turns);
+    PyObject *first = count ? PyList_GET_ITEM(turns, 0) : NULL;
+    for (Py_ssize_t i = 1; i < count; i++) {
+        PyObject *turn = PyList_GET_ITEM(turns, i);
+        if (*field_at(turn, at.of) != *field_at(first, at.of) || *field_at(turn, at.asked) != *field_at(first, at.asked))
+            return false;
+    }
+    return count > 1;
+}
+
 /* Pass over a line of white space; ODD where it is none. */
 static int pass_blank(Cursor *c) {
     while (c->at < c->end && (*c->at == ' ' || (*c->at >= '\t' && *c->at <= '\r')))
@@ -149,9 +87,9 @@ static int pass_blank(Cursor *c) {
 }
 
 PyDoc_STRVAR(take_doc,
-    "take(data, at, end, line) -> (turns, at, line)\n\n"
+    "take(data, at, end, line) -> (turns, at, line, alike)\n\n"
     "Take the usual lines from byte `at` to byte `end` of some data, before which `line` lines are: the turns that are\n"
-    "complete then, and where the first line is that is not usual.");
+    "complete then, where the first line is that is not usual, and whether the turns are several of one run and prompt.");
 
 static PyObject *take(PyObject *self, PyObject *const *args, Py_ssize_t count) {
     Py_buffer bytes;
@@ -184,8 +122,10 @@ static PyObject *take(PyObject *self, PyObject *const *args, Py_ssize_t count) {
             break;
     }
     PyBuffer_Release(&bytes);
-    if (taken >= 0)
-        return Py_BuildValue("Nnl", ready, here - from, line);
+    if (taken < 0)
+        Py_CLEAR(claude->asked);
+    else if (settle(claude))
+        return Py_BuildValue("NnlO", ready, here - from, line, are_alike(ready) ? Py_True : Py_False);
     Py_XDECREF(ready);
     return NULL;
 }
@@ -194,7 +134,7 @@ static void release_all(PyObject *object) {
     Claude *self = (Claude *)object;
     PyTypeObject *type = Py_TYPE(object);
     PyObject **owned[] = {&self->runs, &self->seen, &self->chain, &self->turn, &self->late, &self->usage, &self->decode,
-                          &self->missing, &self->run, &self->now, &self->model};
+                          &self->missing, &self->run, &self->now, &self->asked, &self->model};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         Py_CLEAR(*owned[i]);
     forget_names(&self->names);

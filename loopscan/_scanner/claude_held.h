@@ -22,6 +22,19 @@ static inline int run_of(const Entry *entry, Text *run) {
     return !given.spare.failed;
 }
 
+/* Put a call among those of the present chain that wait. */
+static inline bool wait_with(const Claude *self, PyObject *call) {
+    PyObject *waiting = *field_at(*field_at(self->now, at.held), at.waiting);
+    return PyDict_SetItem(waiting, *field_at(call, at.id), call) == 0;
+}
+
+/* The same of the one that is not yet: nearly always its result comes before anybody could look for it. */
+static inline bool settle(Claude *self) {
+    bool settled = !self->asked || wait_with(self, self->asked);
+    Py_CLEAR(self->asked);
+    return settled;
+}
+
 /* Make the chain of a line the present one: 1, 0 where there is none yet, -1 with an exception. */
 static inline int find_chain(Claude *self, const Entry *entry) {
     Text run;
@@ -29,7 +42,9 @@ static inline int find_chain(Claude *self, const Entry *entry) {
         return 0;
     if (is_known(self->run, &run))
         return 1;
-    PyObject *name = text_in(&run), *chain = name ? PyDict_GetItemWithError(self->runs, name) : NULL;
+    if (!settle(self))
+        return -1;
+    PyObject *name = plain_of(&run), *chain = name ? PyDict_GetItemWithError(self->runs, name) : NULL;
     if (!chain || (PyObject *)Py_TYPE(chain) != self->chain) {
         Py_XDECREF(name);
         return PyErr_Occurred() ? -1 : 0;

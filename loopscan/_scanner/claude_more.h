@@ -69,8 +69,7 @@ static inline bool ask(Claude *self, PyObject *turn, PyObject *call, const Entry
             return same > 0;
     }
     *added += entry->input->form.size + entry->use.name.chars;
-    return PyList_Append(calls, call) == 0 &&
-           PyDict_SetItem(*field_at(*field_at(self->now, at.held), at.waiting), id, call) == 0;
+    return PyList_Append(calls, call) == 0 && wait_with(self, call);
 }
 
 /* Take a further line of a message: 1, 0 where it is unusual, -1 with an exception. */

@@ -12,6 +12,7 @@ typedef struct {
     PyObject_HEAD
     PyObject *runs, *seen, *chain, *turn, *late, *usage, *decode, *missing;
     PyObject *run, *now; /* the run of the line before, and its chain */
+    PyObject *asked;     /* a call of it that no other one waits with, and that is not among those that wait yet */
     PyObject *model;
     long most;       /* hashes that are kept as a set (loopscan.ids) */
     Names names;
@@ -23,7 +24,7 @@ typedef struct {
 static struct {
     Py_ssize_t run, session, parent, prompt, compacted, messages, held; /* of a chain */
     Py_ssize_t begun, turns, waiting;                                   /* of what it holds */
-    Py_ssize_t calls, text, spent, model, written;                      /* of a turn */
+    Py_ssize_t calls, text, spent, model, written, of, asked;           /* of a turn */
     Py_ssize_t tokens[5];                                               /* of usage */
     Py_ssize_t id, result, error, raw, head, tail, size;                /* of a call */
     Py_ssize_t recent, packed, marks;                                   /* of loopscan.ids.Ids */
@@ -40,7 +41,8 @@ static inline bool set_places(PyObject *chain, PyObject *held, PyObject *turn, P
         {chain, "prompt", &at.prompt}, {chain, "compacted", &at.compacted}, {chain, "messages", &at.messages},
         {chain, "held", &at.held}, {held, "begun", &at.begun}, {held, "turns", &at.turns},
         {held, "waiting", &at.waiting}, {turn, "calls", &at.calls}, {turn, "text", &at.text},
-        {turn, "usage", &at.spent}, {turn, "model", &at.model}, {turn, "written", &at.written}, {call, "id", &at.id},
+        {turn, "usage", &at.spent}, {turn, "model", &at.model}, {turn, "written", &at.written}, {turn, "run", &at.of},
+        {turn, "prompt", &at.asked}, {call, "id", &at.id},
         {call, "result", &at.result}, {call, "error", &at.error}, {late, "raw", &at.raw}, {late, "head", &at.head},
         {late, "tail", &at.tail}, {late, "size", &at.size},
         {usage, "input", &at.tokens[0]}, {usage, "output", &at.tokens[1]}, {usage, "cache_read", &at.tokens[2]},
@@ -60,10 +62,6 @@ static inline bool set_seen(PyObject *seen) {
     at.packed = at.recent < 0 ? -1 : field_place(type, "_packed");
     at.marks = at.packed < 0 ? -1 : field_place(type, "_marks");
     return at.marks >= 0;
-}
-
-static inline PyObject *text_in(const Text *text) {
-    return PyUnicode_DecodeUTF8((const char *)text->from, text->size, "strict");
 }
 
 /* Whether a known string is that of a line. */
@@ -114,7 +112,7 @@ static inline PyObject *call_of(Claude *self, const Block *use) {
     Py_hash_t hash = name ? PyObject_Hash(name) : -1;
     PyObject *fields[] = {
         name, arguments_of(use->input, &self->names, &given.spare), Py_NewRef(self->missing), Py_NewRef(Py_False),
-        text_in(&use->id), Py_NewRef(self->decode), PyLong_FromLongLong(hash_of_two(hash, form)),
+        plain_of(&use->id), Py_NewRef(self->decode), PyLong_FromLongLong(hash_of_two(hash, form)),
     };
     PyObject *call = are_all(fields, 7) ? PyObject_Vectorcall(self->late, fields, 7, NULL) : NULL;
     drop_all(fields, 7);
@@ -125,7 +123,7 @@ static inline PyObject *model_of(Claude *self, const Entry *entry) {
     if (!(entry->message >> MODEL & 1))
         return Py_NewRef(Py_None);
     if (!is_known(self->model, &entry->model)) {
-        PyObject *model = text_in(&entry->model);
+        PyObject *model = plain_of(&entry->model);
         if (!model)
             return NULL;
         Py_XSETREF(self->model, model);

@@ -108,10 +108,20 @@ static inline PyObject *ascii_of(const Text *text) {
     }
 }
 
+/* A string without escapes as Python has it. */
+static inline PyObject *plain_of(const Text *text) {
+    if (text->wide)
+        return PyUnicode_DecodeUTF8((const char *)text->from, text->size, "strict");
+    PyObject *object = PyUnicode_New(text->size, 127);
+    if (object && text->size)
+        memcpy(PyUnicode_1BYTE_DATA(object), text->from, (size_t)text->size);
+    return object;
+}
+
 /* The string as Python has it; NULL with an exception. */
 static inline PyObject *object_of(const Text *text, Bytes *spare) {
     if (!text->escaped)
-        return PyUnicode_DecodeUTF8((const char *)text->from, text->size, "strict");
+        return plain_of(text);
     if (!text->wide && !text->foreign && text->chars)
         return ascii_of(text);
     spare->size = 0;

@@ -82,6 +82,12 @@ static inline PyObject *number_in_text(Cursor *c) {
         return NULL;
     memcpy(digits, from, (size_t)(c->at - from));
     digits[c->at - from] = 0;
+    if (whole && c->at - from < 18) {
+        int64_t number = 0;
+        for (const char *digit = digits + (*from == '-'); *digit; digit++)
+            number = 10 * number + (*digit - '0');
+        return PyLong_FromLongLong(*from == '-' ? -number : number);
+    }
     if (whole)
         return PyLong_FromString(digits, NULL, 10);
     double number = PyOS_string_to_double(digits, NULL, NULL);

@@ -27,7 +27,7 @@ from loopscan.formats._claude_line import Line, Message, decode, line_of
 from loopscan.formats._claude_results import clean_result as clean_result
 from loopscan.formats._claude_turns import answer, send
 from loopscan.formats._fields import mapping, when
-from loopscan.model import JSON, End, Event
+from loopscan.model import JSON, End, Event, Several
 
 if TYPE_CHECKING:
     from loopscan._compiled import Claude
@@ -77,7 +77,7 @@ def _is_session_line(line: dict[str, JSON]) -> bool:
     return isinstance(kind, str) and kind in _BOOKKEEPING and "sessionId" in line
 
 
-def read(blob: Blob, scan: Scan) -> Iterator[Event]:
+def read(blob: Blob, scan: Scan) -> Iterator[Event | Several]:
     """The turns and ends of a session file."""
     return joined.from_iterable(SessionLog(blob, scan).batches())
 
@@ -90,7 +90,7 @@ class SessionLog:
         self.assembly = Assembly()
         self.runs = Chains(PurePath(blob.name))
 
-    def batches(self) -> Iterator[Iterable[Event]]:
+    def batches(self) -> Iterator[Iterable[Event | Several]]:
         """All events, those in a row that are known at once."""
         if self.blob.head.document:
             for number, record in self.blob.values(self.scan.skips):
@@ -101,12 +101,12 @@ class SessionLog:
             self.blob.tell_damage(self.scan.skips)
         yield self.assembly.flush()
 
-    def _blocks(self, claude: Claude) -> Iterator[Iterable[Event]]:
+    def _blocks(self, claude: Claude) -> Iterator[Iterable[Event | Several]]:
         """The events of a file of lines, most of which are usual ones."""
-        lines, take = Blocks(self.blob.blocks(self.scan.skips)), claude.take
+        lines, take, several = Blocks(self.blob.blocks(self.scan.skips)), claude.take, self.scan.rows
         while lines.more():
-            turns, lines.at, lines.number = take(lines.data, lines.at, lines.end, lines.number)
-            yield turns
+            turns, lines.at, lines.number, alike = take(lines.data, lines.at, lines.end, lines.number)
+            yield (Several(turns[0].run, turns),) if alike and several else turns
             if lines.at < lines.end:
                 number, data = next(lines)
                 yield self._unusual(number, data, lines)
