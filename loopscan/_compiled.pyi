@@ -97,7 +97,7 @@ class Native:
         log: int,
         prices: Any,
         begin: Callable[[str, str | None, float | None, int], Any],
-        start: Callable[[Any, int | None], None],
+        begun: list[Any],
         going: dict[str, Any],
         known: dict[str, Any],
         full: dict[str, Any] | None,

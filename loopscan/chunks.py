@@ -117,10 +117,12 @@ class _Auditing(Audit):
         asked = self.wanted is None or run_hash(format_name, run) in self.wanted
         return asked and Audit.wants(self, run, format_name)
 
-    def starts(self, state: Quiet, format_name: str, line: int | None) -> None:
-        """Take note of a quiet run that begins."""
-        self.begins.setdefault(state.run, (self.number, line))
-        Audit.starts(self, state, format_name, line)
+    def start(self, begun: Iterable[tuple[Quiet, int | None]], format_name: str) -> None:
+        """Take note of quiet runs that begin."""
+        runs = list(begun)
+        for state, line in runs:
+            self.begins.setdefault(state.run, (self.number, line))
+        Audit.start(self, runs, format_name)
 
     def wakes(self, state: Quiet, format_name: str) -> None:
         """Make a full run of a quiet one."""
@@ -201,6 +203,7 @@ def _read(task: Task, segments: tuple[Segment, ...], wanted: frozenset[int] | No
         reading.try_(segment.item, scan)
         portion = engine.portion
         odd = odd or reading.read != 1 or portion is None or bool(portion.damage)
+        engine.note_quiet()
         _note_places(places, engine, spans)
     engine.release()
     _note_places(places, engine, spans)
@@ -236,7 +239,6 @@ def _needs_more(runs: Runs, noted: Noted) -> bool:
 
 
 def _note_places(places: dict[tuple[str, str], Place], engine: _Auditing, spans: Spans) -> None:
-    engine.note_quiet()
     for identity in engine.begun:
         if identity not in places:
             run = identity[1]

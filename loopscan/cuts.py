@@ -145,9 +145,12 @@ def _runs_at(rows: Rows, file: BinaryIO, place: int) -> Iterator[object]:
 
 def _line_after(file: BinaryIO, place: int) -> int | None:
     """The first place from `place` on where a line begins with a bracket: no value goes on there."""
-    file.seek(place)
-    data = file.read(_LONGEST)
-    at = data.find(b"\n")
-    while at >= 0 and data[at + 1 : at + 2] not in (b"{", b"["):
-        at = data.find(b"\n", at + 1)
-    return None if at < 0 or at + 1 == len(data) else place + at + 1
+    for size in (SAMPLE, _LONGEST):  # most lines are short
+        file.seek(place)
+        data = file.read(size)
+        at = data.find(b"\n")
+        while at >= 0 and data[at + 1 : at + 2] not in (b"{", b"["):
+            at = data.find(b"\n", at + 1)
+        if at >= 0 or len(data) < size:
+            return None if at < 0 else place + at + 1
+    return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
@@ -26,8 +27,8 @@ class Keeper(Protocol):
     def wants(self, run: str, format_name: str) -> bool:
         """Whether a run is asked for that is none of those."""
 
-    def starts(self, state: Quiet, format_name: str, line: int | None) -> None:
-        """The first turn of a quiet run is over: told by a line, or by the end of its log."""
+    def start(self, begun: Iterable[tuple[Quiet, int | None]], format_name: str) -> None:
+        """The first turns of quiet runs are over, told by lines, or by the end of their log (None)."""
 
     def wakes(self, state: Quiet, format_name: str) -> None:
         """A run is quiet no longer."""

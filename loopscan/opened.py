@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, KeysView
+from collections.abc import Iterable, Iterator, KeysView
 from dataclasses import dataclass, field
 
 from loopscan.asleep import Naps
@@ -64,9 +64,10 @@ class Opened:
         """Whether a run is asked for: all are, but for those."""
         return run not in self._runs[format_name]
 
-    def starts(self, state: Quiet, format_name: str, line: int | None) -> None:
-        """Take note of a quiet run that begins."""
-        self._open[format_name, state.run] = state
+    def start(self, begun: Iterable[tuple[Quiet, int | None]], format_name: str) -> None:
+        """Take note of quiet runs that begin."""
+        for state, _ in begun:
+            self._open[format_name, state.run] = state
 
     def wakes(self, state: Quiet, format_name: str) -> None:
         """Make a full run of a quiet one."""

@@ -73,10 +73,14 @@ class Quiets:
 
         Byte, number and place of the first line that is not taken.
         """
-        return native.take(
-            self.states, self.fresh, self._source, self._log, self._prices, self.begin_run, self.start, self.going,
+        begun: list[Any] = []  # states, each with the line that tells of it
+        found = native.take(
+            self.states, self.fresh, self._source, self._log, self._prices, self.begin_run, begun, self.going,
             self._known, self._full, *where,
         )  # fmt: skip
+        if begun:
+            self._keeper.start(zip(begun[::2], begun[1::2], strict=True), self._format)
+        return found
 
     def take(self, rows: list[Row], at: int) -> int:
         """Take the usual turns of quiet runs from number `at` on; the number of the first that is none.
@@ -177,7 +181,7 @@ class Quiets:
     def start(self, state: Quiet, line: int | None) -> None:
         """The first turn of a run is over."""
         if self.fresh.pop(state.run, None) is not None:
-            self._keeper.starts(state, self._format, line)
+            self._keeper.start([(state, line)], self._format)
 
     def end(self) -> None:
         """Nothing more comes of any run."""

@@ -155,6 +155,14 @@ static int take_in_episode(const Work *work, const Row *row, int64_t place) {
     return going ? take_going(going, work->source, row, place) : PyErr_Occurred() ? -1 : 0;
 }
 
+/* Tell that the first turn of a run is over, and the line that says so. False with an exception. */
+static bool tell(const Work *work, PyObject *state) {
+    PyObject *run = *field_at(state, quiet_at.run);
+    int fresh = PyDict_Contains(work->fresh, run);
+    return !fresh || (fresh > 0 && PyDict_DelItem(work->fresh, run) == 0 && PyList_Append(work->begun, state) == 0 &&
+                      PyList_Append(work->begun, *field_at(state, quiet_at.line)) == 0);
+}
+
 /* Take the turn of a line: as `take_turn`. `state`: that of the line before; from then on that of this one. `held`: the
    same, where it is known and was not let go of since. */
 static int take_row(const Work *work, const Row *row, PyObject *held, PyObject **state, const Block *block) {
@@ -177,22 +185,19 @@ static int take_row(const Work *work, const Row *row, PyObject *held, PyObject *
     if (same < 0 || !*state)
         return -1;
     int taken = take_turn(work, *state, row, block, moment, timed);
-    if (taken > 0 && PyByteArray_GET_SIZE(*field_at(*state, quiet_at.turns)) == 2 * RECORD) {
-        PyObject *done = PyObject_CallFunction(work->start, "Ol", *state, block->line);
-        taken = done ? 1 : -1;
-        Py_XDECREF(done);
-    }
+    if (taken > 0 && PyByteArray_GET_SIZE(*field_at(*state, quiet_at.turns)) == 2 * RECORD && !tell(work, *state))
+        taken = -1;
     return taken;
 }
 
 const char take_doc[] =
-    "take(states, fresh, source, log, prices, begin, start, going, known, full, data, at, end, line, place,"
+    "take(states, fresh, source, log, prices, begin, begun, going, known, full, data, at, end, line, place,"
     " first) -> (at, line, place)\n\n"
     "Take the usual turns of quiet runs from byte `at` to byte `end` of some data; where the first line is that is none.";
 
 PyObject *take(PyObject *self, PyObject *const *args, Py_ssize_t count) {
     Block block;
-    if (count != 16 || !PyDict_Check(args[0]) || !PyDict_Check(args[1]) || !PyDict_Check(args[7]) ||
+    if (count != 16 || !PyDict_Check(args[0]) || !PyDict_Check(args[1]) || !PyList_Check(args[6]) || !PyDict_Check(args[7]) ||
         !PyDict_Check(args[8]) || (args[9] != Py_None && !PyDict_Check(args[9]))) {
         PyErr_SetString(PyExc_TypeError, "take");
         return NULL;

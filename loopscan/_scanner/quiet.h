@@ -25,7 +25,7 @@ static inline double number_in(PyObject *object, Py_ssize_t place) {
 
 /* What one call of `take` is about. */
 typedef struct {
-    PyObject *states, *fresh, *source, *log, *prices, *begin, *start, *going, *known, *full;
+    PyObject *states, *fresh, *source, *log, *prices, *begin, *begun, *going, *known, *full;
     Native *native;
 } Work;
 
