@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 RECENT: Final = 1 << 15
 """Hashes that are kept in a table: one takes there several times the room. The compiled one holds no more."""
-_MARKS: Final = (1 << 20) - 1
+_MARK_BITS: Final = 20
+_MARKS: Final = (1 << _MARK_BITS) - 1
 
 
 class Ids:
@@ -27,14 +28,15 @@ class Ids:
     def __init__(self) -> None:
         self._recent = _empty()
         self._marks = bytearray()
-        """1 at the last bits of each number that is packed: nearly all others are told by it."""
+        """At the last bits of each number that is packed, the bit that three more of it say: nearly all others are told
+        by it."""
         self._packed: list[array[int]] = []
         """Sorted, each at most half as long as the one before: few, and each number is merged seldom."""
 
     def __contains__(self, number: int) -> bool:
         if number in self._recent:
             return True
-        if not self._packed or not self._marks[number & _MARKS]:
+        if not self._packed or not self._marks[number & _MARKS] & _bit(number):
             return False
         part = compiled()
         return _any_holds(self._packed, number) if part is None else bool(part.any_holds(self._packed, number))
@@ -74,6 +76,10 @@ class Ids:
         packed.append(numbers)
 
 
+def _bit(number: int) -> int:
+    return 1 << (number >> _MARK_BITS & 7)
+
+
 def _empty() -> set[int] | Recent:
     part = compiled()
     return set() if part is None else part.Recent()
@@ -84,7 +90,7 @@ def _sorted(recent: set[int] | Recent, marks: bytearray) -> array[int]:
     if not isinstance(recent, set):
         return array("q", recent.sorted(marks))
     for number in recent if marks else ():
-        marks[number & _MARKS] = 1
+        marks[number & _MARKS] |= _bit(number)
     return array("q", sorted(recent))
 
 

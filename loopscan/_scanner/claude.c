@@ -159,6 +159,7 @@ static PyObject *create(PyTypeObject *type, PyObject *args, PyObject *Py_UNUSED(
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         *owned[i] = Py_NewRef(taken[i]);
     self->most = most;
+    self->format = hash_of("claude-code", 11);
     if (!read_words(beside, &self->beside)) {
         Py_DECREF(self);
         return NULL;

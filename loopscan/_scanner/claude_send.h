@@ -7,21 +7,39 @@
 #include "ids.h"
 #include "times.h"
 
+/* What tells whether a message was met before; NULL where Python does. */
+static inline Recent *recent_of(const Claude *self) {
+    PyObject *recent = self->seen == Py_None ? NULL : *field_at(self->seen, at.recent);
+    return recent && Py_TYPE(recent)->tp_dealloc == free_recent ? (Recent *)recent : NULL;
+}
+
+/* The hash by which a message is known. What is looked at to tell whether it was met before is far away: it is fetched. */
+static inline Py_hash_t known_by(const Claude *self, PyObject *key) {
+    Py_hash_t hash = hash_of_two(self->format, PyObject_Hash(key));
+    Recent *recent = recent_of(self);
+    if (recent) {
+        PyObject *marks = *field_at(self->seen, at.marks);
+        __builtin_prefetch(first_slot(recent, hash));
+        if (PyByteArray_GET_SIZE(marks))
+            __builtin_prefetch(mark_of(marks, hash));
+    }
+    return hash;
+}
+
 /* Whether a message was met before, in this log or another; it is afterwards. -1 with an exception. */
-static inline int is_copy(const Claude *self, PyObject *key) {
+static inline int is_copy(const Claude *self, Py_hash_t hash) {
     if (self->seen == Py_None)
         return 0;
-    Py_hash_t hash = hash_of_two(hash_of("claude-code", 11), PyObject_Hash(key));
-    Recent *recent = (Recent *)*field_at(self->seen, at.recent);
+    Recent *recent = recent_of(self);
     PyObject *packed = *field_at(self->seen, at.packed), *marks = *field_at(self->seen, at.marks);
-    if (Py_TYPE(recent)->tp_dealloc != free_recent || recent->count + 1 >= self->most) {
+    if (!recent || recent->count + 1 >= self->most) {
         PyObject *answer = PyObject_CallMethod(self->seen, "met", "n", hash);
         int met = answer ? PyObject_IsTrue(answer) : -1;
         Py_XDECREF(answer);
         return met;
     }
     int met = is_recent(recent, hash);
-    if (!met && PyList_GET_SIZE(packed) && PyByteArray_AS_STRING(marks)[hash & (PyByteArray_GET_SIZE(marks) - 1)])
+    if (!met && PyList_GET_SIZE(packed) && *mark_of(marks, hash) & bit_of(hash))
         met = any_holds(packed, hash);
     if (!met)
         add_recent(recent, hash);
@@ -61,11 +79,12 @@ static inline int begin(Claude *self, const Entry *entry, PyObject *key, long nu
     double time = 0.0;
     if ((entry->stamp.from && !time_of(&entry->stamp, &time)) || !is_plain(self, *field_at(held, at.turns)))
         return 0;
+    Py_hash_t hash = known_by(self, key);
     PyObject *call = entry->uses ? call_of(self, &entry->use) : NULL;
     PyObject *turn = entry->uses && !call ? NULL : turn_of(self, entry, call, time, number);
     int taken = turn ? 1 : PyErr_Occurred() ? -1 : 0;
     if (taken > 0) {
-        int copy = is_copy(self, key);
+        int copy = is_copy(self, hash);
         taken = copy < 0 ? -1 : !copy;
     }
     if (taken > 0 && !hold(self, key, turn, call, ready))

@@ -14,10 +14,11 @@ typedef struct {
     PyObject *run, *now; /* the run of the line before, and its chain */
     PyObject *asked;     /* a call of it that no other one waits with, and that is not among those that wait yet */
     PyObject *model;
-    long most;       /* hashes that are kept as a set (loopscan.ids) */
+    Py_hash_t format;    /* by which ids of this format are told from others */
+    long most;           /* hashes that are kept in a table (loopscan.ids) */
     Names names;
     Arguments input;
-    Words beside; /* kinds of lines that say nothing of turns */
+    Words beside;        /* kinds of lines that say nothing of turns */
 } Claude;
 
 /* Where fields of Python's objects stand. */

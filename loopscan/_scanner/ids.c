@@ -41,7 +41,6 @@ static PyObject *sorted_of(PyObject *self, PyObject *marks) {
     const Recent *recent = (Recent *)self;
     if (!PyByteArray_CheckExact(marks))
         return PyErr_Format(PyExc_TypeError, "marks");
-    int64_t last = PyByteArray_GET_SIZE(marks) - 1; /* a power of two, or nothing */
     PyObject *sorted = PyBytes_FromStringAndSize(NULL, recent->count * (Py_ssize_t)sizeof(int64_t));
     int64_t *others = PyMem_New(int64_t, recent->count + 1);
     if (sorted && others) {
@@ -53,8 +52,8 @@ static PyObject *sorted_of(PyObject *self, PyObject *marks) {
             if (recent->slots[i])
                 numbers[count++] = recent->slots[i];
         sort_numbers(numbers, others, count);
-        for (Py_ssize_t i = 0; last >= 0 && i < count; i++)
-            PyByteArray_AS_STRING(marks)[numbers[i] & last] = 1;
+        for (Py_ssize_t i = 0; PyByteArray_GET_SIZE(marks) && i < count; i++)
+            *mark_of(marks, numbers[i]) |= bit_of(numbers[i]);
     } else {
         Py_CLEAR(sorted);
         PyErr_NoMemory();

@@ -25,7 +25,7 @@ static inline bool holds_number(const int64_t *numbers, Py_ssize_t count, int64_
     return false;
 }
 
-enum { SLOTS = 1 << 16 };
+enum { SLOTS = 1 << 16, MARK_BITS = 20 };
 
 void free_recent(PyObject *self); /* by which the type is known */
 
@@ -38,12 +38,26 @@ typedef struct {
     bool none;
 } Recent;
 
+static inline int64_t *first_slot(const Recent *recent, int64_t number) {
+    return &recent->slots[(uint64_t)number * 0x9E3779B97F4A7C15u >> 48];
+}
+
 /* The slot of a number: that which holds it, or the one to put it. */
 static inline int64_t *slot_of(const Recent *recent, int64_t number) {
-    uint64_t slot = (uint64_t)number * 0x9E3779B97F4A7C15u >> 48;
+    Py_ssize_t slot = first_slot(recent, number) - recent->slots;
     while (recent->slots[slot] && recent->slots[slot] != number)
         slot = (slot + 1) % SLOTS;
     return &recent->slots[slot];
+}
+
+/* The bit of a number in its mark. */
+static inline uint8_t bit_of(int64_t number) {
+    return (uint8_t)(1 << ((uint64_t)number >> MARK_BITS & 7));
+}
+
+/* The mark of a number among so many that are a power of two. */
+static inline uint8_t *mark_of(PyObject *marks, int64_t number) {
+    return (uint8_t *)PyByteArray_AS_STRING(marks) + (number & (PyByteArray_GET_SIZE(marks) - 1));
 }
 
 static inline bool is_recent(const Recent *recent, int64_t number) {
