@@ -11,6 +11,7 @@ from loopscan.kinship import add_children, link_parents
 from loopscan.report import Report, RunReport, iso
 from loopscan.rules import RULES
 from loopscan.settings import Settings
+from loopscan.settle import stopped
 from loopscan.skips import Skips
 from loopscan.span import within
 
@@ -22,8 +23,9 @@ def concluded(reports: list[RunReport], skips: Skips, settings: Settings) -> Rep
     reports, outside, untimed = within(reports, settings.span)
     caps = resolve(settings.caps, settings.typical, typical(healthy(reports)))
     normal = _normal(reports)
-    for report in reports:
-        evaluate(report, caps)
+    for number in stopped(reports, caps):
+        evaluate(reports[number], caps)
+    for report in reports if normal else ():
         if normal and (usd := report.priced_usd) is not None:
             report.times_normal = round(usd / normal, 1)
     return Report(reports, skips, caps, described(settings, caps), outside=outside, untimed=untimed)

@@ -154,7 +154,7 @@ class Audit(Opened):
         """The reports of `begun`; none of them is afterwards."""
         for quiets in self._quiets.values():
             quiets.end()
-        closed = list(self._finished())
+        closed = self._finished()
         self._naps.close()
         Source.close_all()
         return closed

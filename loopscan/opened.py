@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, KeysView
+from collections.abc import Iterable, KeysView
 from dataclasses import dataclass, field
+from typing import Any
 
 from loopscan.asleep import Naps
 from loopscan.finished import finished
@@ -18,7 +19,7 @@ from loopscan.quiets import Quiets
 from loopscan.report import RunReport
 from loopscan.run import Run, new_run
 from loopscan.settings import Settings
-from loopscan.settle import settled
+from loopscan.settle import settle
 from loopscan.spill import Spill
 from loopscan.wake import woken
 
@@ -139,22 +140,22 @@ class Opened:
             run = self._runs[self._whole[0]].pop(self._whole[1])
             self._open[self._whole], self._whole = _finished(run), None
 
-    def _finished(self) -> Iterator[RunReport]:
+    def _finished(self) -> list[RunReport]:
         """The reports of the open runs, which are released one by one."""
-        identities, runs = list(self._open), list(self._open.values())
+        identities = list(self._open)
+        runs: list[Any] = list(self._open.values())
         self._open = {}
         for quiets in self._quiets.values():
             quiets.states.clear()
-        runs.reverse()
-        for format_name, run_id in identities:
-            run = runs.pop()
-            if isinstance(run, Quiet):
-                yield settled(run, format_name, self.spill)
-                continue
-            self._runs[format_name].pop(run_id, None)
-            if isinstance(run, Run):
-                self._naps.forget(run)
-            yield run if isinstance(run, RunReport) else _finished(run)
+        for number, run in enumerate(runs):
+            if not isinstance(run, Quiet):
+                format_name, run_id = identities[number]
+                self._runs[format_name].pop(run_id, None)
+                if isinstance(run, Run):
+                    self._naps.forget(run)
+                    runs[number] = _finished(run)
+        settle(runs, identities, self.spill)  # last: there is more room then
+        return runs
 
 
 def _finished(run: Run) -> RunReport:

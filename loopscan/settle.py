@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache, lru_cache
 from types import ModuleType
@@ -186,15 +186,31 @@ def made() -> ModuleType | None:
     return part
 
 
+def settle(runs: list[Any], identities: list[tuple[str, str]], spill: Spill) -> None:
+    """Put the reports of the quiet runs among some, each with its format and id, in their places."""
+    scanner = made()
+    left = range(len(runs)) if scanner is None else scanner.settle(runs, identities, spill)
+    for number in left:
+        if isinstance(runs[number], Quiet):
+            runs[number] = settled(runs[number], identities[number][0], spill)
+
+
 def settled(state: Quiet, format_name: str, spill: Spill) -> Settled:
     """The report of a quiet run."""
-    scanner = made()
-    report: Settled | None = None if scanner is None else scanner.settled(state, format_name, spill)
-    if report is not None:
-        return report
     part, times = state.part(spill)
     gap = NO_GAP if times.gap[0] < 60 else times.gap  # as nearly all are, of which nothing is said
     return Settled(
         state.run, state.name, format_name, state.model, times.started, times.ended, gap, part, state.terms.price,
         spill, NONE,
     )  # fmt: skip
+
+
+def stopped(reports: list[RunReport], caps: Caps) -> Sequence[int]:
+    """The numbers of the reports on which exits may fire; on the others, as `Settled.stopped` has them, none does."""
+    scanner = made()
+    numbers: Sequence[int] = (
+        range(len(reports))
+        if scanner is None
+        else scanner.stopped(reports, caps.turns, caps.tokens, caps.usd, caps.seconds)
+    )
+    return numbers

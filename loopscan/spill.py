@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import BinaryIO, Final, cast
+from typing import TYPE_CHECKING, BinaryIO, Final, cast
+
+if TYPE_CHECKING:
+    from loopscan.part import Part
 
 ROOM: Final = 12 << 20
 """Bytes that are kept in memory."""
@@ -26,6 +29,23 @@ class Spill:
         if self._room >= len(data):
             self._room -= len(data)
             return data
+        return self._write(data)
+
+    def keep_all(self, parts: list[Part]) -> None:
+        """Keep the numbers of parts, which hold them."""
+        left: list[Part] = []
+        for part in parts:
+            if self._room >= part.size:
+                self._room -= part.size
+            else:
+                left.append(part)
+        if left:
+            place = self._write(b"".join([cast(bytes, part.kept) for part in left]))
+            for part in left:
+                part.kept = place
+                place += part.size
+
+    def _write(self, data: bytes) -> int:
         if self._file is None:
             import tempfile  # seldom needed, slow to load
 

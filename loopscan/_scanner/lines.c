@@ -141,3 +141,55 @@ PyObject *told(PyObject *Py_UNUSED(self), PyObject *const *args, Py_ssize_t coun
         return NULL;
     return Py_BuildValue("s#n", out->size ? (const char *)out->data : "", out->size, at);
 }
+
+/* A cap, -1 where there is none; false where it is beyond 64 bits, or with an exception. */
+static bool read_cap(PyObject *cap, long long *to) {
+    int beyond = 0;
+    *to = cap == Py_None ? -1 : PyLong_AsLongLongAndOverflow(cap, &beyond);
+    return !beyond && !PyErr_Occurred();
+}
+
+static long long number_in(PyObject *part, Where place) {
+    return PyLong_AsLongLong(field(part, place));
+}
+
+/* Whether a report is one on which no exit fires: of a quiet run that reaches no cap (loopscan.exits.Caps.spare). */
+static bool is_spared(PyObject *report, const long long caps[3], bool timed, double seconds) {
+    if (!is_plain(report) || PyList_GET_SIZE(field(report, settle_at.settled.exits)))
+        return false;
+    PyObject *part = field(report, settle_at.settled.part);
+    long long tokens, turns = number_in(part, settle_at.part.turns), usd = number_in(part, settle_at.part.usd);
+    bool spared = !__builtin_add_overflow(number_in(part, settle_at.part.input),
+                                          number_in(part, settle_at.part.output), &tokens) &&
+                  (caps[0] < 0 || turns < caps[0]) && (caps[1] < 0 || tokens < caps[1]) &&
+                  (caps[2] < 0 || usd < caps[2]) &&
+                  (!timed || PyFloat_AsDouble(field(part, settle_at.part.elapsed)) <= seconds);
+    if (!PyErr_Occurred())
+        return spared;
+    PyErr_Clear(); /* absurd numbers are for Python */
+    return false;
+}
+
+/* stopped(reports, turns, tokens, usd, seconds) -> the numbers of the reports on which an exit may fire */
+PyObject *stopped(PyObject *Py_UNUSED(self), PyObject *const *args, Py_ssize_t count) {
+    long long caps[3] = {0};
+    bool fine = count == 5 && PyList_CheckExact(args[0]) && settle_at.type;
+    bool known = fine && read_cap(args[1], &caps[0]) && read_cap(args[2], &caps[1]) && read_cap(args[3], &caps[2]);
+    bool timed = known && args[4] != Py_None;
+    double seconds = timed ? PyFloat_AsDouble(args[4]) : 0.0;
+    if (!fine || PyErr_Occurred()) {
+        if (!PyErr_Occurred())
+            PyErr_SetString(PyExc_TypeError, "reports and caps");
+        return NULL;
+    }
+    PyObject *numbers = PyList_New(0);
+    for (Py_ssize_t i = 0; numbers && i < PyList_GET_SIZE(args[0]); i++) {
+        if (known && is_spared(PyList_GET_ITEM(args[0], i), caps, timed, seconds))
+            continue;
+        PyObject *number = PyLong_FromSsize_t(i);
+        if (!number || PyList_Append(numbers, number) < 0)
+            Py_CLEAR(numbers);
+        Py_XDECREF(number);
+    }
+    return numbers;
+}

@@ -4,11 +4,11 @@
 #include "seen.h"
 #include "settle.h"
 
-enum { TIME_AT = 16, SENT_AT = 24, OUTPUT_AT = 28 };
+enum { TIME_AT = 16, SENT_AT = 24, OUTPUT_AT = 28, KEPT_AT_ONCE = 500 };
 
 /* What is shared with loopscan.settle; the prices of the run before. */
 static struct {
-    PyObject *keep, *rate_in, *rate_out, *price;
+    PyObject *keep_all, *rate_in, *rate_out, *price;
     PyObject *terms, *rates, *price_of_terms;
     int64_t rate[2];
 } with;
@@ -59,11 +59,11 @@ PyObject *settle_with(PyObject *Py_UNUSED(self), PyObject *args) {
     Py_XSETREF(settle_at.part_type, Py_NewRef(part));
     Py_XSETREF(settle_at.fired_type, Py_NewRef(fired));
     Py_XSETREF(settle_at.none, Py_NewRef(none));
-    Py_XSETREF(with.keep, PyUnicode_InternFromString("keep"));
+    Py_XSETREF(with.keep_all, PyUnicode_InternFromString("keep_all"));
     Py_XSETREF(with.rate_in, PyUnicode_InternFromString("input"));
     Py_XSETREF(with.rate_out, PyUnicode_InternFromString("output"));
     Py_XSETREF(with.price, PyUnicode_InternFromString("price"));
-    if (!with.keep || !with.rate_in || !with.rate_out || !with.price)
+    if (!with.keep_all || !with.rate_in || !with.rate_out || !with.price)
         return NULL;
     Py_RETURN_NONE;
 }
@@ -114,12 +114,12 @@ static bool priced(PyObject *terms) {
 }
 
 /* A new loopscan.part.Part; NULL with an exception. */
-static PyObject *part_of(const Sums *sums, Py_ssize_t turns, int64_t usd, PyObject *spill) {
+static PyObject *part_of(const Sums *sums, Py_ssize_t turns, int64_t usd) {
     const char *codes = sums->longest != 0.0 ? (usd ? "II=d" : "II-d") : usd ? "II=-" : "II--";
     PyObject *parts[] = {
         PyLong_FromSsize_t(turns), PyLong_FromLongLong(sums->sent), PyLong_FromLongLong(sums->output),
         PyLong_FromLongLong(usd), PyFloat_FromDouble(sums->longest), PyUnicode_InternFromString(codes),
-        PyLong_FromSsize_t(PyBytes_GET_SIZE(sums->columns)), PyObject_CallMethodOneArg(spill, with.keep, sums->columns),
+        PyLong_FromSsize_t(PyBytes_GET_SIZE(sums->columns)), Py_NewRef(sums->columns),
         Py_NewRef(with.rates),
     };
     bool made = true;
@@ -162,23 +162,55 @@ static PyObject *report_of(PyObject *state, PyObject *format, PyObject *spill, c
     return report;
 }
 
-/* settled(state, format, spill) -> the report; None where its sums are absurd. */
-PyObject *settled(PyObject *Py_UNUSED(self), PyObject *const *args, Py_ssize_t count) {
+/* The report of a run; NULL where its sums are absurd, or with an exception. */
+static PyObject *settled(PyObject *state, PyObject *format, PyObject *spill) {
     Sums sums;
     int64_t usd, paid;
-    if (count != 3 || !settle_at.type || !is_quiet(args[0])) {
-        PyErr_SetString(PyExc_TypeError, "settled");
-        return NULL;
-    }
-    PyObject *turns = *field_at(args[0], quiet_at.turns), *part = NULL, *report = NULL;
-    if (!priced(*field_at(args[0], quiet_at.terms)) || !add_up(turns, &sums))
+    PyObject *turns = *field_at(state, quiet_at.turns), *part = NULL, *report = NULL;
+    if (!priced(*field_at(state, quiet_at.terms)) || !add_up(turns, &sums))
         return NULL;
     bool sane = !__builtin_mul_overflow(sums.sent, with.rate[0], &usd) &&
                 !__builtin_mul_overflow(sums.output, with.rate[1], &paid) && !__builtin_add_overflow(usd, paid, &usd);
     if (sane)
-        part = part_of(&sums, PyByteArray_GET_SIZE(turns) / RECORD, usd, args[2]);
+        part = part_of(&sums, PyByteArray_GET_SIZE(turns) / RECORD, usd);
     if (part)
-        report = report_of(args[0], args[1], args[2], &sums.times, part);
+        report = report_of(state, format, spill, &sums.times, part);
     Py_DECREF(sums.columns);
-    return sane ? report : Py_NewRef(Py_None);
+    return report;
+}
+
+/* Have the columns of some parts kept. False with an exception. */
+static bool keep_all(PyObject *spill, PyObject *parts) {
+    PyObject *done = PyObject_CallMethodOneArg(spill, with.keep_all, parts);
+    Py_XDECREF(done);
+    return done && PyList_SetSlice(parts, 0, PyList_GET_SIZE(parts), NULL) == 0;
+}
+
+/* settle(runs, identities, spill) -> the numbers of the runs that were not replaced by their reports */
+PyObject *settle(PyObject *Py_UNUSED(self), PyObject *const *args, Py_ssize_t count) {
+    if (count != 3 || !PyList_CheckExact(args[0]) || !PyList_CheckExact(args[1]) || !settle_at.type ||
+        PyList_GET_SIZE(args[0]) != PyList_GET_SIZE(args[1])) {
+        PyErr_SetString(PyExc_TypeError, "runs, identities and spill");
+        return NULL;
+    }
+    PyObject *others = PyList_New(0), *parts = PyList_New(0);
+    bool fine = others && parts;
+    for (Py_ssize_t i = 0; fine && i < PyList_GET_SIZE(args[0]); i++) {
+        PyObject *run = PyList_GET_ITEM(args[0], i), *identity = PyList_GET_ITEM(args[1], i);
+        bool quiet = is_quiet(run) && PyTuple_CheckExact(identity) && PyTuple_GET_SIZE(identity) == 2;
+        PyObject *report = quiet ? settled(run, PyTuple_GET_ITEM(identity, 0), args[2]) : NULL;
+        if (report) {
+            fine = PyList_Append(parts, *field_at(report, settle_at.settled.part)) == 0 &&
+                   PyList_SetItem(args[0], i, report) == 0 &&
+                   (PyList_GET_SIZE(parts) < KEPT_AT_ONCE || keep_all(args[2], parts));
+            continue;
+        }
+        PyObject *number = PyErr_Occurred() ? NULL : PyLong_FromSsize_t(i);
+        fine = number && PyList_Append(others, number) == 0;
+        Py_XDECREF(number);
+    }
+    if (!fine || !keep_all(args[2], parts))
+        Py_CLEAR(others);
+    Py_XDECREF(parts);
+    return others;
 }
