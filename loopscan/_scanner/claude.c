@@ -111,7 +111,7 @@ static PyObject *take(PyObject *self, PyObject *const *args, Py_ssize_t count) {
     Place from = bytes.buf, here = from + start, end = from + stop, next;
     for (; taken > 0 && here < end; here = next, line++) {
         Cursor c = {here, end}, blank = c;
-        if (read_entry(&c, &claude->input, &entry)) {
+        if (read_entry(&c, &claude->input, &claude->like, &entry)) {
             taken = take_entry(claude, &entry, line + 1, ready);
             next = c.at;
         } else {

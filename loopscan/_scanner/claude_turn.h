@@ -18,6 +18,7 @@ typedef struct {
     long most;           /* hashes that are kept in a table (loopscan.ids) */
     Names names;
     Arguments input;
+    Like like;
     Words beside;        /* kinds of lines that say nothing of turns */
 } Claude;
 

@@ -136,12 +136,27 @@ def _beside(chance: Random) -> dict[str, Any]:
     return {"type": kind, "data": {"type": "hook", "message": "running"}, **more}
 
 
+def _where(chance: Random) -> dict[str, Any]:
+    """What most lines of a session begin with alike, in most of which it stands at the same places."""
+    where = {"parentUuid": None, "isSidechain": chance.random() < 0.05, "cwd": chance.choice(("/w", "/w", "/w/x"))}
+    where |= {
+        "sessionId": chance.choice("sst"),
+        "gitBranch": chance.choice((*["main"] * 9, "m", "na\u00efve", None, 1)),
+    }
+    if chance.random() < 0.1:
+        pairs = [*where.items(), *[chance.choice((("agentId", "a1"), ("isMeta", True), ("type", "x"), ("uuid", "v")))]]
+        chance.shuffle(pairs)
+        where = dict(pairs)
+    return where
+
+
 def _session(chance: Random) -> bytes:
     """A log of one or two sessions, of whose lines some are unusual and some are damaged."""
     out: list[bytes] = []
     for turn in range(chance.randrange(60)):
         now = f"2026-11-30T10:{turn:02}:00.{turn:03}Z"
-        where: dict[str, Any] = {"sessionId": chance.choice("sst"), "uuid": f"u{turn}", "timestamp": now}
+        where = _where(chance) if chance.random() < 0.8 else {"sessionId": chance.choice("sst")}
+        where |= {"uuid": f"u{turn}", "timestamp": now}
         if chance.random() < 0.15:
             where |= {
                 "agentId": chance.choice(("a1", "agent-a1", "")),
