@@ -54,10 +54,14 @@ class Look(msgspec.Struct, gc=False):
 
 
 class Doubts(msgspec.Struct, gc=False):
-    """What is asked of turns that may be none of the usual ones, where those are taken straight from their lines."""
+    """What is asked of turns that may be none of the usual ones, where those are taken straight from their lines.
+
+    `shut`: tools of which `differs` needs to know no more than that a turn came back.
+    """
 
     tracker: Tracker
     row: Callable[[bytes], Row]
+    shut: set[str] = msgspec.field(default_factory=set)
 
     def unlike(self, last: Any, line: bytes) -> bool:
         """Whether the result of a line is surely not like that of the last turn of its tool."""
@@ -75,10 +79,13 @@ class Doubts(msgspec.Struct, gc=False):
         assert watch is not None
         return apart(watch, before, self.row(line), what, marks, turn)
 
-    def differs(self, name: str, action: Any, before: Any) -> bool:
+    def differs(self, name: str, action: Any) -> bool:
         """Take note that a turn came back with another result."""
-        action.before = before
+        watch = self.tracker.watch
+        assert watch is not None
         self.tracker.differs(name, action)
+        if not watch.compares(name):
+            self.shut.add(name)
         return True
 
     @staticmethod

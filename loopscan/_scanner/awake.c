@@ -1,16 +1,13 @@
 /* The usual turns of one run that is not quiet, straight from the lines of a native log: what loopscan.rows does. */
 
+#include "back.h"
 #include "seen.h"
 #include "work.h"
 
-/* Where the fields of loopscan.rows.Look and of loopscan.late.Late stand. */
+/* Where the fields of loopscan.rows.Look stand. */
 static struct {
     Py_ssize_t ring, newest, reach, trails, number, model, most, since, until, started, ended, gap, last;
 } at;
-static struct {
-    Py_ssize_t turn, head, tail, size;
-} held;
-
 typedef struct {
     double time;
     bool known;
@@ -18,7 +15,7 @@ typedef struct {
 
 /* The run as it is, as far as its turns are taken. */
 typedef struct {
-    PyObject *look, *ring, *newest, *trails, *model, *source, *doubts, *last;
+    PyObject *look, *ring, *newest, *trails, *model, *source, *doubts, *shut, *last;
     long reach, number, end;
     double most, since, until;
     Seen times;
@@ -37,31 +34,22 @@ bool setup_awake(PyObject *look, PyObject *late) {
         {look, "trails", &at.trails}, {look, "number", &at.number}, {look, "model", &at.model},
         {look, "most", &at.most}, {look, "since", &at.since}, {look, "until", &at.until},
         {look, "started", &at.started}, {look, "ended", &at.ended}, {look, "gap", &at.gap}, {look, "last", &at.last},
-        {late, "turn", &held.turn}, {late, "head", &held.head}, {late, "tail", &held.tail}, {late, "size", &held.size},
     };
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
         if ((*fields[i].place = field_place(fields[i].type, fields[i].name)) < 0)
             return false;
-    return true;
+    return setup_back(late);
 }
 
 static double real_in(PyObject *object, Py_ssize_t place) {
     return PyFloat_AsDouble(*field_at(object, place));
 }
 
-static long whole_in(PyObject *object, Py_ssize_t place) {
-    return PyLong_AsLong(*field_at(object, place));
-}
-
-static bool is_late(PyObject *seen) {
-    return Py_IS_TYPE(seen, (PyTypeObject *)given.late);
-}
-
 /* False with an exception. */
 static bool begin(Awake *run, PyObject *look, PyObject *source, PyObject *doubts) {
     PyObject *started = *field_at(look, at.started), *ended = *field_at(look, at.ended);
     *run = (Awake){
-        .look = look, .source = source, .doubts = doubts,
+        .look = look, .source = source, .doubts = doubts, .shut = PyObject_GetAttrString(doubts, "shut"),
         .ring = *field_at(look, at.ring), .newest = *field_at(look, at.newest),
         .trails = *field_at(look, at.trails), .model = *field_at(look, at.model), .reach = whole_in(look, at.reach),
         .number = whole_in(look, at.number), .most = real_in(look, at.most), .since = real_in(look, at.since),
@@ -74,7 +62,7 @@ static bool begin(Awake *run, PyObject *look, PyObject *source, PyObject *doubts
     if (!PyErr_Occurred())
         PyArg_ParseTuple(*field_at(look, at.gap), "dl", &run->times.gap, &run->times.gap_turn);
     run->end = run->number + given.part - run->number % given.part;
-    if (!PyErr_Occurred() && (!PyList_Check(run->ring) || !PyDict_Check(run->newest) || !PyDict_Check(run->trails)))
+    if (!PyErr_Occurred() && (!PyAnySet_Check(run->shut) || !PyList_Check(run->ring) || !PyDict_Check(run->newest) || !PyDict_Check(run->trails)))
         PyErr_SetString(PyExc_TypeError, "more");
     return !PyErr_Occurred() && run->reach > 0 && PyList_GET_SIZE(run->ring) == run->reach;
 }
@@ -83,10 +71,10 @@ static bool begin(Awake *run, PyObject *look, PyObject *source, PyObject *doubts
 static bool is_apart(const Awake *run, PyObject *last, const Marks *marks, Py_ssize_t chars, bool told) {
     if (!is_late(last))
         return false;
-    if (run->number + 1 - whole_in(last, held.turn) > given.gap)
+    if (run->number + 1 - whole_in(last, late_at.turn) > given.gap)
         return true;
-    return told && whole_in(last, held.head) != marks->head && whole_in(last, held.tail) != marks->tail &&
-           (whole_in(last, held.size) != marks->size || chars >= given.listed);
+    return told && whole_in(last, late_at.head) != marks->head && whole_in(last, late_at.tail) != marks->tail &&
+           (whole_in(last, late_at.size) != marks->size || chars >= given.listed);
 }
 
 /* The turn of an ident that stands in the window; NULL where there is none, or with an exception. */
@@ -94,7 +82,7 @@ static PyObject *back_of(const Awake *run, PyObject *ident) {
     PyObject *before = PyDict_GetItemWithError(run->newest, ident);
     if (!before)
         return NULL;
-    PyObject *turn = is_late(before) ? Py_NewRef(*field_at(before, held.turn)) : PyObject_GetAttrString(before, "turn");
+    PyObject *turn = is_late(before) ? Py_NewRef(*field_at(before, late_at.turn)) : PyObject_GetAttrString(before, "turn");
     long number = turn ? PyLong_AsLong(turn) : -1;
     Py_XDECREF(turn);
     return number > run->number + 1 - run->reach ? before : NULL;
@@ -113,7 +101,12 @@ static int is_unlike(const Awake *run, PyObject *last, const Cursor *line) {
 }
 
 /* Whether a turn that comes back has another result than those before it. -1 with an exception. */
-static int differs(const Awake *run, PyObject *before, const Cursor *line, const Tool *tool, const Marks *marks) {
+static int differs(const Awake *run, PyObject *before, const Cursor *line, const Tool *tool, const Row *row,
+                   const Marks *marks, bool told) {
+    const Window window = {run->ring, run->reach, run->number + 1};
+    int shut = PySet_Contains(run->shut, tool->name);
+    if (shut < 0 || (told && has_another(&window, before, shut, &row->result, marks)))
+        return shut < 0 ? -1 : 1;
     return told_by(PyObject_CallMethod(run->doubts, "apart", "Oy#l(iii)l", before, line->at, line->end - line->at,
                                        tool->kind, marks->head, marks->tail, marks->size, run->number + 1));
 }
@@ -167,6 +160,13 @@ static bool note(Awake *run, const Tool *tool, PyObject *ident, const Row *row, 
     return !failed;
 }
 
+/* Take note that the turn just noted came back with another result. -1 with an exception. */
+static int came_back(const Awake *run, const Tool *tool, PyObject *before) {
+    bool linked = link_back(run->last, before, run->number - run->reach);
+    int shut = linked ? PySet_Contains(run->shut, tool->name) : 0;
+    return shut ? shut : told_by(PyObject_CallMethod(run->doubts, "differs", "OO", tool->name, run->last));
+}
+
 /* Take a turn of a tool: 1, or 0 where it is no usual one; -1 with an exception. */
 static int take_call(Awake *run, const Row *row, const Tool *tool, bool told, const Moment *moment, const Block *block) {
     Marks marks;
@@ -177,14 +177,14 @@ static int take_call(Awake *run, const Row *row, const Tool *tool, bool told, co
         !ident_of(tool, row->args, &hash))
         return -1;
     PyObject *ident = PyLong_FromLongLong(hash), *before = ident ? back_of(run, ident) : NULL;
-    int taken = PyErr_Occurred() ? -1 : before ? differs(run, before, &line, tool, &marks) : 1;
+    int taken = PyErr_Occurred() ? -1 : before ? differs(run, before, &line, tool, row, &marks, told) : 1;
     if (taken > 0 && last && !is_apart(run, last, &marks, row->result.chars, told))
         taken = is_unlike(run, last, &line);
     Py_XINCREF(before);
     if (taken > 0 && !note(run, tool, ident, row, &marks, block->place, moment, !last))
         taken = -1;
     if (taken > 0 && before)
-        taken = told_by(PyObject_CallMethod(run->doubts, "differs", "OOO", tool->name, run->last, before));
+        taken = came_back(run, tool, before);
     Py_XDECREF(before);
     Py_XDECREF(ident);
     return taken;
@@ -269,6 +269,7 @@ PyObject *more(PyObject *self, PyObject *const *args, Py_ssize_t count) {
     if (!read_block(&block, args + 7))
         return NULL;
     if (!begin(&run, args[0], args[1], args[2])) {
+        Py_XDECREF(run.shut);
         PyBuffer_Release(&block.bytes);
         return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_ValueError, "more");
     }
@@ -290,5 +291,6 @@ PyObject *more(PyObject *self, PyObject *const *args, Py_ssize_t count) {
     PyMem_Free(run.usd.data);
     PyMem_Free(run.waits.data);
     Py_XDECREF(run.last);
+    Py_DECREF(run.shut);
     return found;
 }

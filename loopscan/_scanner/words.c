@@ -1,5 +1,6 @@
 /* Texts of results that are looked through once and no more: whether anything in them is to be looked at again. */
 
+#include "back.h"
 #include "turns.h"
 
 enum { LONGEST = 4096 };
@@ -87,6 +88,29 @@ PyObject *is_steady(PyObject *Py_UNUSED(self), PyObject *value) {
                         : text.kind == PyUnicode_2BYTE_KIND ? all_steady(text, PyUnicode_2BYTE_KIND)
                                                             : all_steady(text, PyUnicode_4BYTE_KIND);
     return PyBool_FromLong(steady);
+}
+
+/* Whether a result as it stands in its line is sure to be no JSON and to hold nothing volatile
+   (loopscan.volatile.steady): escapes, and digits beyond ASCII, are none of what is looked for but where they are told
+   apart here. */
+bool is_steady_text(const Text *text) {
+    const Chars bytes = {PyUnicode_1BYTE_KIND, text->from, text->size};
+    Py_UCS4 first = at(&bytes, 0);
+    if (text->foreign || first <= ' ' || first >= 128 || first == '\\' || first == '{' || first == '[')
+        return false;
+    for (Py_ssize_t i = 0; i < text->size; i++) {
+        uint8_t c = text->from[i];
+        if (c == '<')
+            return false;
+        if (c >= 128 || !signs[c])
+            continue;
+        Py_UCS4 next = at(&bytes, i + 1);
+        if (c == ':' ? next >= 128 || at(&bytes, i + 2) >= 128 : (c == 'd' || c == 'D') && next == '\\')
+            return false;
+        if (is_volatile(&bytes, i))
+            return false;
+    }
+    return true;
 }
 
 /* A character as far as words are told by it: letters and digits beyond ASCII are all one, and so are spaces. */
