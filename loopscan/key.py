@@ -154,7 +154,9 @@ class Keyer:
         return result
 
     def call_outcome(self, ident: int, call: Call) -> int:
-        """Hash of a call with its result."""
+        """Hash of a call with its result; of one that is gone (`loopscan.late.Late`), one that no other call has."""
+        if call.result is MISSING:
+            return hash((ident, id(call)))
         return hash((ident, self.result_hash(call.name, call.result)))
 
     def outcome(self, action: Action) -> int:

@@ -47,7 +47,7 @@ def apart(watch: Watch, before: Any, row: Row, what: int, marks: Marks, turn: in
         if _marks(earlier) in (None, marks):
             return False
         earlier = earlier.before
-    return gap > 1 or not may_mask(before.calls[0].result, result)
+    return gap > 1 or (type(then := before.calls[0].result) is str and not may_mask(then, result))
 
 
 def _marks(seen: Any) -> Marks | None:
