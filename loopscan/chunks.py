@@ -37,17 +37,17 @@ Place = tuple[int, int, int]
 class Lines:
     """What came of some lines of a file.
 
-    `hashes`, `places`: of each report's run, and where it begins. `spans`: hash, first and last line of each run of
-    a native log. `lines`: those before the end, `before`: before the first. `odd`: something that parts cannot tell:
-    the file is to be read whole.
+    `hashes`, `places`: of each report's run, and where it begins, number by number of `Place`. `spans`: hash, first and
+    last line of each run of a native log. `lines`: those before the end, `before`: before the first. `odd`: something
+    that parts cannot tell: the file is to be read whole.
     """
 
     odd: bool
     said: Said
     ties: Ties
     reports: list[RunReport]
-    hashes: list[int]
-    places: list[Place]
+    hashes: array[int]
+    places: tuple[array[int], array[int], array[int]]
     spans: tuple[array[int], array[int], array[int]]
     marks: list[Mark]
     lines: int
@@ -58,7 +58,8 @@ class Lines:
         more, self.before = before - self.before, before
         if more:
             self.said.sayings = self.said.moved(more)
-            self.places = [(number, waits, line + more) for number, waits, line in self.places]
+            numbers, waits, lines = self.places
+            self.places = numbers, waits, array("q", [line + more for line in lines])
             runs, first, last = self.spans
             self.spans = runs, array("q", [n + more for n in first]), array("q", [n + more for n in last])
             self.marks = [(place, lines + more) for place, lines in self.marks]
@@ -66,7 +67,7 @@ class Lines:
 
     def runs(self) -> Iterator[tuple[RunReport, int, Place]]:
         """Each report with hash and place."""
-        return zip(self.reports, self.hashes, self.places, strict=True)
+        return zip(self.reports, self.hashes, zip(*self.places, strict=True), strict=True)
 
 
 _CALLS: Final = 3
@@ -209,15 +210,17 @@ def _read(task: Task, segments: tuple[Segment, ...], wanted: frozenset[int] | No
     _note_places(places, engine, spans)
     ties = ties_of(engine, scan)
     spans.end(0 if portion is None else portion.passed + 1)
-    own = array("q", [run_hash(NATIVE, run) for run in spans.last])
+    hashes = {identity: run_hash(*identity) for identity in places}
+    own = array("q", [hashes.get((NATIVE, run)) or run_hash(NATIVE, run) for run in spans.last])
+    numbers, waits, lines = zip(*places.values(), strict=True) if places else ((), (), ())
     odd = odd or bool(engine.reports) or _needs_more(runs, noted) or ties.all or any(ties.wide.values())
     found = Lines(
         odd,
         noted.cut(),
         ties,
         Reports(engine.close()),
-        [run_hash(*run) for run in places],
-        list(places.values()),
+        array("q", hashes.values()),
+        (array("q", numbers), array("q", waits), array("q", lines)),
         (own, array("q", spans.first.values()), array("q", spans.last.values())),
         [] if portion is None else portion.marks,
         0 if portion is None else portion.passed,

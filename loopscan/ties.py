@@ -9,6 +9,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
+from itertools import chain
 
 from loopscan.engine import Audit
 from loopscan.formats import Scan
@@ -44,15 +45,16 @@ def run_hash(format_name: str, run: str) -> int:
 def ties_of(engine: Audit, scan: Scan) -> Ties:
     """What a scan had, before its runs are closed."""
     found, wide = scan.seen, dict[str, bool]()
-    found.update(run_hash(*run) for run in engine.begun)
-    found.update(run_hash(*run) for run in engine.loose)
+    more = {run_hash(*run) for run in chain(engine.begun, engine.loose)}
     for key, kept in scan.memory.items():
         each = () if isinstance(kept, set) and f"{key} ids" in scan.memory else _each(key, kept)
         if each is None:
             wide[key] = bool(getattr(kept, "threads", kept))
         else:
-            found.update(hash(("run" if key == _NATIVE else "kept", key, own)) for own in each)
-    return Ties(array("q", found), wide, len(scan.skips.unknown) >= KINDS)
+            more.update(hash(("run" if key == _NATIVE else "kept", key, own)) for own in each)
+    ids = array("q", found)
+    ids.extend([number for number in more if number not in found] if ids else more)
+    return Ties(ids, wide, len(scan.skips.unknown) >= KINDS)
 
 
 def _each(key: str, kept: JSON) -> Iterable[Hashable] | None:
