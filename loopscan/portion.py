@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Final
 
 from loopscan.blob import Blob
@@ -52,19 +53,22 @@ class Portion(Reach):
 
     def blocks(self, skips: Skips) -> Blocked:
         """The same as blocks of whole lines."""
-        marked = self.start[0]
-        for number, place, data, begin, end in Reach.blocks(self, skips):
-            if self._last is not None and (most := self._last - number) < lines_in(data, begin, end):
-                end = begin
-                for _ in range(most):
-                    end = data.find(b"\n", end) + 1
-                self.at = self._last + 1
-                yield number, place, data, begin, end
-                return
-            if place >= marked + STEP // 2:
-                self.marks.append((place, number))
-                marked = place
-            yield number, place, data, begin, end
+        marked, blocks = self.start[0], Reach.blocks(self, skips)
+        counted: int | None = None
+        with suppress(StopIteration):
+            while True:
+                number, place, data, begin, end = blocks.send(counted)
+                if self._last is not None and (most := self._last - number) < lines_in(data, begin, end):
+                    end = begin
+                    for _ in range(most):
+                        end = data.find(b"\n", end) + 1
+                    self.at = self._last + 1
+                    yield number, place, data, begin, end
+                    return
+                if place >= marked + STEP // 2:
+                    self.marks.append((place, number))
+                    marked = place
+                counted = yield number, place, data, begin, end
         self.at = self.passed + 1
 
     def tell_damage(self, skips: Skips) -> None:
