@@ -242,7 +242,7 @@ def _needs_more(runs: Runs, noted: Noted) -> bool:
 
 
 def _note_places(places: dict[tuple[str, str], Place], engine: _Auditing, spans: Spans) -> None:
-    for identity in engine.begun:
+    for identity in engine.begun if len(engine.begun) > len(places) else ():
         if identity not in places:
             run = identity[1]
             number, at = engine.begins[run]

@@ -6,12 +6,11 @@ from statistics import median
 
 from loopscan.auto import healthy, resolve, typical
 from loopscan.exits import Caps
-from loopscan.fired import evaluate
 from loopscan.kinship import add_children, link_parents
 from loopscan.report import Report, RunReport, iso
 from loopscan.rules import RULES
 from loopscan.settings import Settings
-from loopscan.settle import stopped
+from loopscan.settle import stop
 from loopscan.skips import Skips
 from loopscan.span import within
 
@@ -23,8 +22,7 @@ def concluded(reports: list[RunReport], skips: Skips, settings: Settings) -> Rep
     reports, outside, untimed = within(reports, settings.span)
     caps = resolve(settings.caps, settings.typical, typical(healthy(reports)))
     normal = _normal(reports)
-    for number in stopped(reports, caps):
-        evaluate(reports[number], caps)
+    stop(reports, caps)
     for report in reports if normal else ():
         if normal and (usd := report.priced_usd) is not None:
             report.times_normal = round(usd / normal, 1)

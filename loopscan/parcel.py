@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import pickle
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import fields
 from operator import attrgetter
@@ -64,10 +64,15 @@ def unpacked(data: bytes) -> object:
         return pickle.loads(data)
 
 
-def keep(reports: Iterable[RunReport], spill: Spill) -> None:
+def keep(reports: list[RunReport], spill: Spill) -> None:
     """Keep the series of reports of another process."""
+    quiet = [report for report in reports if type(report) is Settled]
+    spill.keep_all([report.part for report in quiet if type(report.part.kept) is bytes])
+    for settled in quiet:
+        settled.spill = spill
     for report in reports:
-        report.keep(spill)
+        if type(report) is not Settled:
+            report.keep(spill)
 
 
 def _values(report: RunReport) -> Any:

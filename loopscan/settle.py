@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from dataclasses import dataclass, fields, replace
 from functools import cache, lru_cache
 from types import ModuleType
 from typing import Any, Final
 
 from loopscan.bill import Bill
-from loopscan.capped import capped
 from loopscan.cold import Cold
 from loopscan.compiled import compiled
 from loopscan.episodes import Episode
 from loopscan.exits import Caps
 from loopscan.finished import Finished, gap_note
-from loopscan.fired import NONE, Fired
+from loopscan.fired import NONE, Fired, evaluate
 from loopscan.money import Checked, Children, Guessed, Money, Spent
 from loopscan.part import Part
 from loopscan.price import Price, Rate
@@ -156,12 +155,9 @@ class Settled(RunReport):
         self.spill = spill
 
     def stopped(self, caps: Caps) -> list[Fired] | None:
-        """The exits that fire on it, smallest turn first, where that is plain to see: caps, nothing else."""
-        part, price = self.part, self.price
-        if caps.spare(part.turns, part.input + part.output, part.usd, part.elapsed):
-            return NONE
-        rate = None if price is None else price.output
-        return capped(part, rate, caps, self.spill) if self.state == "cut" else None
+        """No exits, where that is plain to see."""
+        part = self.part
+        return NONE if caps.spare(part.turns, part.input + part.output, part.usd, part.elapsed) else None
 
     def altered(self, **changes: Any) -> RunReport:
         """The same with other values of some fields."""
@@ -205,12 +201,11 @@ def settled(state: Quiet, format_name: str, spill: Spill) -> Settled:
     )  # fmt: skip
 
 
-def stopped(reports: list[RunReport], caps: Caps) -> Sequence[int]:
-    """The numbers of the reports on which exits may fire; on the others, as `Settled.stopped` has them, none does."""
-    scanner = made()
-    numbers: Sequence[int] = (
-        range(len(reports))
-        if scanner is None
-        else scanner.stopped(reports, caps.turns, caps.tokens, caps.usd, caps.seconds)
-    )
-    return numbers
+def stop(reports: list[RunReport], caps: Caps) -> None:
+    """Fill in the exits that fired on reports under `caps`, see `loopscan.fired`."""
+    scanner, left = made(), reports
+    if scanner is not None:
+        numbers = scanner.stop(reports, caps.turns, caps.tokens, caps.usd, caps.seconds)
+        left = [reports[number] for number in numbers]
+    for report in left:
+        evaluate(report, caps)

@@ -8,12 +8,11 @@ bool use_long;
 extern PyType_Spec native_spec, claude_spec, chat_spec, recent_spec;
 PyObject *settle_with(PyObject *self, PyObject *args);
 PyObject *settle(PyObject *self, PyObject *const *args, Py_ssize_t count);
-PyObject *reached(PyObject *self, PyObject *args);
 PyObject *summed_to(PyObject *self, PyObject *args);
 PyObject *fill(PyObject *self, PyObject *const *args, Py_ssize_t count);
 PyObject *parcel(PyObject *self, PyObject *reports);
 PyObject *unparcel(PyObject *self, PyObject *const *args, Py_ssize_t count);
-PyObject *stopped(PyObject *self, PyObject *const *args, Py_ssize_t count);
+PyObject *stop(PyObject *self, PyObject *const *args, Py_ssize_t count);
 PyObject *told(PyObject *self, PyObject *const *args, Py_ssize_t count);
 bool setup_quiet(PyObject *quiet);
 bool setup_going(PyObject *going);
@@ -108,13 +107,12 @@ static PyObject *lines_in(PyObject *Py_UNUSED(self), PyObject *args) {
 
 PyDoc_STRVAR(share_doc, "share(types, things, pairs, limits): what the loops over turns have of Python.");
 PyDoc_STRVAR(says_one_doc, "says_one(text, words): whether one of them stands in it as a word; None = too long.");
-PyDoc_STRVAR(reached_doc, "reached(columns, turns, rates, *caps) -> the turn at which each is reached, sums by its end.");
 PyDoc_STRVAR(settle_with_doc, "settle_with(Settled, Part, Fired, none, no_gap): what reports of quiet runs are made of.");
 PyDoc_STRVAR(settle_doc, "settle(runs, identities, spill) -> the numbers of the runs that were not replaced by their reports.");
 PyDoc_STRVAR(summed_to_doc, "summed_to(columns, turns, codes, rates, turn) -> sums by the end of a turn.");
 PyDoc_STRVAR(parcel_doc, "parcel(reports) -> bytes, what they share, the numbers of those that are not among them.");
 PyDoc_STRVAR(unparcel_doc, "unparcel(bytes, shared, spill) -> the reports.");
-PyDoc_STRVAR(stopped_doc, "stopped(reports, turns, tokens, usd, seconds) -> the numbers of those on which an exit may fire.");
+PyDoc_STRVAR(stop_doc, "stop(reports, turns, tokens, usd, seconds) -> the numbers of those whose exits Python is to find.");
 PyDoc_STRVAR(told_doc, "told(reports, at, moulds) -> lines of reports, number of the first that is not among them.");
 PyDoc_STRVAR(fill_doc, "fill(pieces, roles, values) -> the text of a record; None where a value is unusual.");
 PyDoc_STRVAR(take_usual_doc, "take_usual(run, turns, at) -> the number of the first turn that is not usual.");
@@ -129,8 +127,7 @@ static PyMethodDef functions[] = {
     {"told", (PyCFunction)(void (*)(void))told, METH_FASTCALL, told_doc},
     {"parcel", parcel, METH_O, parcel_doc},
     {"unparcel", (PyCFunction)(void (*)(void))unparcel, METH_FASTCALL, unparcel_doc},
-    {"stopped", (PyCFunction)(void (*)(void))stopped, METH_FASTCALL, stopped_doc},
-    {"reached", reached, METH_VARARGS, reached_doc},
+    {"stop", (PyCFunction)(void (*)(void))stop, METH_FASTCALL, stop_doc},
     {"summed_to", summed_to, METH_VARARGS, summed_to_doc},
     {"setup", setup, METH_VARARGS, setup_doc},
     {"is_steady", is_steady, METH_O, "is_steady(text): whether nothing in it can be volatile."},

@@ -1,11 +1,6 @@
 /* The turns at which the caps of a policy are reached, and sums by a turn, from the columns of a run (loopscan.part). */
 
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
-#include <stdbool.h>
-#include <stdint.h>
-
-enum { CAPS = 4 };
+#include "reached.h"
 
 /* The columns of a run and its rates. `waits`: NULL where it has no times. */
 typedef struct {
@@ -14,27 +9,13 @@ typedef struct {
     long long rate_in, rate_out;
 } Columns;
 
-/* Caps on turns, tokens, picodollars and seconds. `held`: which of them there are. */
-typedef struct {
-    bool held[CAPS];
-    long long most[3];
-    double seconds;
-} Caps;
-
-/* Where a cap is reached: the turn (0 = never), picodollars by its end, and tokens of the next turn. */
-typedef struct {
-    Py_ssize_t turn;
-    long long usd;
-    uint32_t sent, output;
-} Place;
-
 static uint32_t count_at(const char *column, Py_ssize_t turn) {
     uint32_t count;
     memcpy(&count, column + 4 * turn, 4);
     return count;
 }
 
-static void look_up(const Columns *columns, const Caps *caps, Place places[CAPS]) {
+static void look_up(const Columns *columns, const Caps *caps, Reach places[CAPS]) {
     long long sums[3] = {0, 0, 0};
     int left = caps->held[0] + caps->held[1] + caps->held[2] + caps->held[3];
     for (Py_ssize_t i = 0; i < columns->turns && left; i++) {
@@ -49,7 +30,7 @@ static void look_up(const Columns *columns, const Caps *caps, Place places[CAPS]
             bool reached = cap == 3 ? wait > caps->seconds : sums[cap] >= caps->most[cap];
             if (!caps->held[cap] || places[cap].turn || !reached)
                 continue;
-            places[cap] = (Place){.turn = i + 1, .usd = sums[2]};
+            places[cap] = (Reach){.turn = i + 1, .usd = sums[2]};
             if (i + 1 < columns->turns) {
                 places[cap].sent = count_at(columns->sent, i + 1);
                 places[cap].output = count_at(columns->output, i + 1);
@@ -60,7 +41,7 @@ static void look_up(const Columns *columns, const Caps *caps, Place places[CAPS]
 }
 
 /* False with an exception. A cap beyond 64 bits is never reached. */
-static bool read_caps(PyObject *const given[CAPS], Caps *caps) {
+bool read_caps(PyObject *const given[CAPS], Caps *caps) {
     for (int cap = 0; cap < CAPS; cap++) {
         caps->held[cap] = given[cap] != Py_None;
         if (!caps->held[cap])
@@ -83,40 +64,15 @@ static bool read_caps(PyObject *const given[CAPS], Caps *caps) {
     return true;
 }
 
-/* reached(columns, turns, rates, turn cap, token cap, cost cap, time cap) -> for each None, or see `Place`.
-
-The sums of the run are known to fit 64 bits. */
-PyObject *reached(PyObject *Py_UNUSED(self), PyObject *args) {
-    const char *data;
-    Py_ssize_t size;
-    Columns columns = {0};
-    PyObject *given[CAPS];
-    Caps caps = {0};
-    if (!PyArg_ParseTuple(args, "y#n(LL)OOOO", &data, &size, &columns.turns, &columns.rate_in, &columns.rate_out, &given[0],
-                          &given[1], &given[2], &given[3]) ||
-        !read_caps(given, &caps))
-        return NULL;
-    bool timed = columns.turns >= 0 && size / 16 == columns.turns && size % 16 == 0;
-    if (!timed && (columns.turns < 0 || size / 8 != columns.turns || size % 8)) {
-        PyErr_SetString(PyExc_ValueError, "no columns of so many turns");
-        return NULL;
-    }
-    columns.sent = data;
-    columns.output = data + 4 * columns.turns;
-    columns.waits = timed ? data + 8 * columns.turns : NULL;
-    Place places[CAPS] = {{0}};
-    look_up(&columns, &caps, places);
-    PyObject *found = PyTuple_New(CAPS);
-    for (int cap = 0; found && cap < CAPS; cap++) {
-        const Place *at = &places[cap];
-        PyObject *place = at->turn ? Py_BuildValue("nLII", at->turn, at->usd, (unsigned)at->sent, (unsigned)at->output)
-                                   : Py_NewRef(Py_None);
-        if (!place)
-            Py_CLEAR(found);
-        else
-            PyTuple_SET_ITEM(found, cap, place);
-    }
-    return found;
+/* Look the caps up in the columns of a run whose sums fit 64 bits; false where these are none of so many turns. */
+bool look_for(const char *data, Py_ssize_t size, Py_ssize_t turns, const long long rates[2], const Caps *caps,
+              Reach places[CAPS]) {
+    bool timed = turns >= 0 && size / 16 == turns && size % 16 == 0;
+    if (!timed && (turns < 0 || size / 8 != turns || size % 8))
+        return false;
+    Columns columns = {data, data + 4 * turns, timed ? data + 8 * turns : NULL, turns, rates[0], rates[1]};
+    look_up(&columns, caps, places);
+    return true;
 }
 
 /* The number of a turn in a column of a code. */

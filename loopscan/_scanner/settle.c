@@ -41,6 +41,7 @@ static bool set_places(PyObject *settled, PyObject *part, PyObject *fired) {
         {part, "kept", &at->part.kept}, {part, "rates", &at->part.rates}, {fired, "exit", &at->fired.exit},
         {fired, "turn", &at->fired.turn}, {fired, "paid_sends", &at->fired.paid_sends}, {fired, "usd", &at->fired.usd},
         {fired, "saved_turns", &at->fired.saved_turns}, {fired, "saved_usd", &at->fired.saved_usd},
+        {fired, "false_stop", &at->fired.false_stop}, {fired, "rule", &at->fired.rule},
         {fired, "closing_usd", &at->fired.closing_usd},
     };
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)

@@ -13,7 +13,7 @@ typedef struct {
         Where run, source, format, model, started, ended, gap, part, price, spill, exits, times_normal, children;
     } settled;
     struct { Where turns, input, output, usd, elapsed, codes, size, kept, rates; } part;
-    struct { Where exit, turn, paid_sends, usd, saved_turns, saved_usd, closing_usd; } fired;
+    struct { Where exit, turn, paid_sends, usd, saved_turns, saved_usd, false_stop, rule, closing_usd; } fired;
 } SettleAt;
 
 extern SettleAt settle_at;
