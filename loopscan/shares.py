@@ -21,17 +21,21 @@ from loopscan.ties import Ties, ties_of
 
 @dataclass(slots=True)
 class Task:
-    """What all shares of a scan have in common. `says`, `tells`: whether anybody listens."""
+    """What all shares of a scan have in common.
+
+    `says`, `tells`: whether anybody listens. `limit`: skipped records that are said one by one.
+    """
 
     inputs: Inputs
     settings: Settings
     prices: PriceBook
     says: bool
     tells: bool
+    limit: int
 
     def scan(self) -> tuple[Noted, Scan]:
         """An empty scan."""
-        noted = Noted(limit=self.inputs.skips().limit if not self.tells else sys.maxsize)
+        noted = Noted(limit=self.limit)
         return noted, Scan(noted, self.settings.exact, self.inputs.field_map)
 
     def told_to(self, noted: Noted) -> Inputs:
@@ -42,7 +46,8 @@ class Task:
 def task(inputs: Inputs, settings: Settings, prices: PriceBook) -> Task:
     """The task of a scan, without what cannot leave its process."""
     still = replace(inputs, say=None, tell=None, watch=None, stoppable=False)
-    return Task(still, settings, prices, inputs.say is not None, inputs.tell is not None)
+    limit = still.skips().limit if inputs.tell is None else sys.maxsize
+    return Task(still, settings, prices, inputs.say is not None, inputs.tell is not None, limit)
 
 
 @dataclass(slots=True)

@@ -149,6 +149,11 @@ def test_what_is_skipped_keeps_its_line(tmp_path: Path) -> None:
     check(native(tmp_path / "a.jsonl", *lines), tries=30)
 
 
+def test_all_that_is_skipped_is_said_where_that_is_asked_for(tmp_path: Path) -> None:
+    lines = [part for line in runs(*"abcdef") for part in (line, "{broken", "7 8")]
+    check(native(tmp_path / "a.jsonl", *lines))
+
+
 def test_values_over_lines_and_several_on_one(tmp_path: Path) -> None:
     spread = json.dumps(turn("s", 1), indent=1)
     lines = [*runs("a", "b"), spread, *runs("c"), "{", *runs("d"), json.dumps(turn("e", 1)) + json.dumps(turn("f", 1))]
