@@ -99,7 +99,7 @@ class Native:
         place: int,
         first: int,
         /,
-    ) -> tuple[int, int, int]: ...
+    ) -> tuple[int, int, int, bool]: ...
     def more(
         self,
         look: Any,

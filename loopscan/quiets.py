@@ -68,10 +68,10 @@ class Quiets:
         """A log begins; the runs that are `known` are none of ours."""
         self._name, self._log, self._source, self._known = name, log, source, known
 
-    def take_lines(self, native: Native, where: Where) -> tuple[int, int, int]:
+    def take_lines(self, native: Native, where: Where) -> tuple[int, int, int, bool]:
         """The same straight from lines, where the compiled part is at work.
 
-        Byte, number and place of the first line that is not taken.
+        Byte, number and place of the first line that is not taken; whether its call is known to have come before.
         """
         begun: list[Any] = []  # states, each with the line that tells of it
         found = native.take(

@@ -133,6 +133,7 @@ static int take_turn(const Work *work, PyObject *state, const Row *row, const Bl
     bool back = *slot && *slot > number - reach && came_back(turns, record.ident, end - (reach - 1) * RECORD);
     bool room = last || PyDict_GET_SIZE(*field_at(state, quiet_at.trails)) < given.tools;
     bool near = last && number - last <= given.gap, told = tool->kind || !named.asked;
+    work->native->back = back;
     if (!back && room && near && may_be_alike(turns, last, &record.marks, row->result.chars, told))
         taken = told ? is_unlike(work, turns, last, row, block) : 0;
     else if (!back && room)
@@ -192,8 +193,9 @@ static int take_row(const Work *work, const Row *row, PyObject *held, PyObject *
 
 const char take_doc[] =
     "take(states, fresh, source, log, prices, begin, begun, going, known, full, data, at, end, line, place,"
-    " first) -> (at, line, place)\n\n"
-    "Take the usual turns of quiet runs from byte `at` to byte `end` of some data; where the first line is that is none.";
+    " first) -> (at, line, place, back)\n\n"
+    "Take the usual turns of quiet runs from byte `at` to byte `end` of some data; where the first line is that is none, and"
+    " whether it is known to come back.";
 
 PyObject *take(PyObject *self, PyObject *const *args, Py_ssize_t count) {
     Block block;
@@ -213,6 +215,7 @@ PyObject *take(PyObject *self, PyObject *const *args, Py_ssize_t count) {
     const Fields fields = {quiet_at.run, quiet_at.source, quiet_at.highest, quiet_at.line, quiet_at.turns, quiet_at.slots, quiet_at.trails};
     int taken = 1;
     while (block.here < block.end) {
+        native->back = false;
         int i = line_in(native, &block, work.source, &fields);
         if (batch->usual[i])
             taken = take_row(&work, &batch->rows[i], batch->states[i], &state, &block);
@@ -224,5 +227,6 @@ PyObject *take(PyObject *self, PyObject *const *args, Py_ssize_t count) {
     }
     Py_XDECREF(state);
     PyBuffer_Release(&block.bytes);
-    return taken < 0 ? NULL : Py_BuildValue("nlL", block.here - block.from, block.line, (long long)block.place);
+    return taken < 0 ? NULL : Py_BuildValue("nlLN", block.here - block.from, block.line, (long long)block.place,
+                                             PyBool_FromLong(native->back && block.here < block.end));
 }

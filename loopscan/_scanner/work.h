@@ -37,6 +37,7 @@ typedef struct {
     Layout layout;
     Batch batch;
     Table table;
+    bool back; /* the call of the line that was looked at last is known to have come before */
     PyObject *first; /* what quiet runs that begin are made like */
 } Native;
 

@@ -41,9 +41,9 @@ def native_of(rows: Rows) -> Native | None:
 
 
 class Lines(Blocks):
-    """The lines of a native log, block by block."""
+    """The lines of a native log, block by block. `back`: see `loopscan.quiets.Quiets.take_lines`."""
 
-    __slots__ = ()
+    __slots__ = ("back",)
 
     @property
     def where(self) -> Where:
@@ -52,7 +52,7 @@ class Lines(Blocks):
 
     def take(self, native: Native, quiets: Quiets) -> bool:
         """Let the quiet runs take what they do; whether that was all of the block."""
-        self.at, line, self.place = quiets.take_lines(native, self.where)
+        self.at, line, self.place, self.back = quiets.take_lines(native, self.where)
         self.number = line - 1
         return self.at >= self.end
 
@@ -97,6 +97,7 @@ def events(log: Log, rows: Rows, native: Native) -> Iterator[Event | Batch | Fur
     assert quiets is not None
     lines = Lines(log.blob.blocks(skips))
     while lines.more():
+        lines.back = False
         if log.is_lost(lines.number + 1, lines.place):
             lines.place = -1
         elif not runs.all_marked and lines.take(native, quiets):
@@ -120,7 +121,8 @@ def _row(
     quiets, runs, lost = log.scan.quiets, log.runs.by_id, row.place < 0
     assert quiets is not None
     quiets.marked = log.runs.all_marked
-    if not lost and (row.run not in runs or row.run in quiets.states) and quiets.take([row], 0):
+    asked = not (lost or lines.back) and (row.run not in runs or row.run in quiets.states)
+    if asked and quiets.take([row], 0):
         lines.step(line)
         return
     log.blob.at = row.line
