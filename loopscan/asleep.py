@@ -1,6 +1,7 @@
 """Open runs of which nothing came for long: what their detectors hold waits in a file.
 
-A session may go on at any time, so its run stays open to the end of the scan; but most of them do not.
+A session may go on at any time, so its run stays open to the end of the scan; but most of them do not. Nearly all of it
+is what the window holds: this goes first, as a report has no need of it. The rest follows where very many runs sleep.
 """
 
 from __future__ import annotations
@@ -22,19 +23,31 @@ AWAKE: Final = 8
 """Open runs that keep their detectors whole."""
 DOZING: Final = 32
 """Further ones that keep them."""
+SLEEPING: Final = 1000
+"""Further ones that keep all but what the turns of their windows hold."""
 _LOOK: Final = 4
 """Turns by which it is told whether a run holds much."""
 _MUCH: Final = 2000
 """Characters of results in so many turns that are much."""
 
 
-class Nap(msgspec.Struct, gc=False):
-    """What is put away of a run: its place and size; whether the run was over, and nothing is to be told of it."""
+class Kept(msgspec.Struct, gc=False):
+    """Where something was put away, and its size in bytes."""
 
-    kept: bytes | int
+    place: bytes | int
     size: int
+
+
+class Nap(msgspec.Struct, gc=False):
+    """What is put away of a run: what its window holds; all the rest, if that is put away as well.
+
+    `over`: whether the run was over; `plain`: nothing is to be told of what its detector holds.
+    """
+
+    held: Kept
     over: bool
-    plain: bool
+    rest: Kept | None = None
+    plain: bool = False
 
 
 class Naps:
@@ -46,11 +59,12 @@ class Naps:
     none is to sleep.
     """
 
-    __slots__ = ("_awake", "_dozing", "_room", "_spill", "_woken")
+    __slots__ = ("_awake", "_dozing", "_room", "_sleeping", "_spill", "_woken")
 
     def __init__(self) -> None:
         self._awake: dict[int, tuple[Run, int]] = {}
         self._dozing: dict[int, tuple[Run, int]] = {}
+        self._sleeping: dict[int, Run] = {}
         self._woken: set[int] = set()
         self._room = DOZING
         self._spill = Spill(0)
@@ -70,11 +84,16 @@ class Naps:
             other, turns = dozing.pop(next(iter(dozing)))
             if other.turns != turns:
                 awake[id(other)] = other, other.turns
-            elif not self._put_away(other):
+            elif self._put_away(other):
+                self._sleeping[id(other)] = other
+            else:
                 dozing[id(other)] = other, turns
+        if len(self._sleeping) > SLEEPING:
+            self._put_all_away(self._sleeping.pop(next(iter(self._sleeping))))
 
     def wake(self, run: Run) -> None:
         """Wake a run that goes on."""
+        self._sleeping.pop(id(run), None)
         self._fetch(run)
         if id(run) in self._woken:
             self._room += self._room // 2
@@ -85,7 +104,8 @@ class Naps:
         """Wake a run that is to be closed, if there is something to tell of it."""
         self._awake.pop(id(run), None)
         self._dozing.pop(id(run), None)
-        if run.nap is not None and not run.nap.plain:
+        self._sleeping.pop(id(run), None)
+        if run.nap is not None and run.nap.rest is not None and not run.nap.plain:
             self._fetch(run)
 
     def close(self) -> None:
@@ -93,37 +113,66 @@ class Naps:
         self._spill.close()
 
     def _put_away(self, run: Run) -> bool:
-        import pickle  # here, as most scans have no need of it
-
-        tracker, keyer = run.progress.tracker, run.progress.keyer
+        """Put away what the window holds; whether that was worth it."""
+        tracker = run.progress.tracker
         if not _holds_much(tracker):
             return False
+        from loopscan import folded  # here, as most scans have no need of it
+
+        ring = tracker.detector.ring
+        try:
+            kept = self._keep(folded.fold(ring))
+        except RecursionError:
+            return False
+        if kept is None:
+            return False
+        folded.empty(ring)
+        run.nap, run.over = Nap(kept, run.over), True
+        run.ledger.pack()
+        return True
+
+    def _put_all_away(self, run: Run) -> None:
+        """Put the detector away, too."""
+        import pickle
+
+        nap, tracker, keyer = run.nap, run.progress.tracker, run.progress.keyer
+        if nap is None:
+            return
         try:
             _share(tracker, None, None)
             data = pickle.dumps((tracker, tracker.detector.ring), pickle.HIGHEST_PROTOCOL)
-            kept = self._spill.keep(data)
-        except (OSError, RecursionError):
-            return False
+            nap.rest = self._keep(data)
+        except RecursionError:
+            return
         finally:
             _share(tracker, keyer, run.progress.rules)
-        plain = not tracker.episodes and (tracker.watch is None or tracker.watch.blind is None)
-        run.nap, run.over = Nap(kept, len(data), run.over, plain), True
-        run.ledger.pack()
-        run.progress.tracker, tracker.watch = Tracker(keyer), None  # else a cycle
-        return True
+        if nap.rest is not None:
+            nap.plain = not tracker.episodes and (tracker.watch is None or tracker.watch.blind is None)
+            run.progress.tracker, tracker.watch = Tracker(keyer), None  # else a cycle
+
+    def _keep(self, data: bytes) -> Kept | None:
+        try:
+            return Kept(self._spill.keep(data), len(data))
+        except OSError:
+            return None
 
     def _fetch(self, run: Run) -> None:
         nap, progress = run.nap, run.progress
-        if nap is not None:
+        if nap is None:
+            return
+        if nap.rest is not None:
             import pickle
 
             tracker, ring = cast(
-                tuple[Tracker, list[Action | None]], pickle.loads(self._spill.load(nap.kept, nap.size))
+                tuple[Tracker, list[Action | None]], pickle.loads(self._spill.load(nap.rest.place, nap.rest.size))
             )
             tracker.detector.ring = ring  # a detector that is made anew begins with an empty one
             _share(tracker, progress.keyer, progress.rules)
             progress.tracker = tracker
-            run.nap, run.over = None, nap.over
+        from loopscan import folded
+
+        folded.unfold(progress.tracker.detector.ring, self._spill.load(nap.held.place, nap.held.size))
+        run.nap, run.over = None, nap.over
 
 
 def _share(tracker: Tracker, keyer: Keyer | None, rules: Rulebook | None) -> None:

@@ -54,11 +54,12 @@ def _records(seed: int) -> tuple[list[dict[str, Any]], int]:
     return [record(r) for r in engine.finish().runs], slept
 
 
+@pytest.mark.parametrize("deep", [False, True])
 @pytest.mark.parametrize("seed", range(12))
-def test_asleep_or_not(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_asleep_or_not(seed: int, deep: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     want, _ = _records(seed)
     assert any(r["episodes"] for r in want)
-    for name in ("AWAKE", "DOZING", "_MUCH"):
+    for name in ("AWAKE", "DOZING", "_MUCH", *(["SLEEPING"] if deep else [])):
         monkeypatch.setattr(asleep, name, 0)
     got, slept = _records(seed)
     assert got == want
