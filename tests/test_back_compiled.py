@@ -24,6 +24,8 @@ _SIGNS = (
     "\x1f", "a/b",
 )  # fmt: skip
 
+_LINES = ("first of all lines", "then another one..", 'a "third" line, so', "and\\a fourth line.", "éèàùôîïüö and such")
+
 
 def result(chance: Random) -> Any:
     """Mostly a text that no other one is like."""
@@ -33,6 +35,8 @@ def result(chance: Random) -> Any:
     text = f"{chance.getrandbits(40):010x} {'lorem ipsum ' * chance.randrange(9)}{chance.getrandbits(64):016x}"
     if kind < 0.3:
         text = f"{chance.choice(_HEADS)}{text[:12]}{chance.choice(_SIGNS)}{text[12:]}"
+    if kind > 0.9:  # of equal length, and of equal lines now and then
+        text = "\n".join([*chance.sample(_LINES, 3), "end of it " * chance.randrange(2)])
     return text
 
 
@@ -95,3 +99,19 @@ def test_most_are_told_without_python(tmp_path: Path, monkeypatch: pytest.Monkey
     )
     assert read(path, 100)[0]["turns"] == 2999
     assert len(asked) < 200
+
+
+@needs_it
+def test_results_are_told_apart_without_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked, unlike, path = [], rows.Doubts.unlike, tmp_path / "log.jsonl"
+    monkeypatch.setattr(rows.Doubts, "unlike", lambda *given: asked.append(1) or unlike(*given))
+    check(4, path)
+    chance = Random(7)
+    line = {"run_id": "r", "tool": "get_a", "input_tokens": 9, "output_tokens": 3}
+    text = [f"{chance.getrandbits(64):x} {n} {chance.getrandbits(64):x}" for n in range(3000)]
+    path.write_text(
+        "".join(json.dumps(line | {"turn": n, "args": {"q": n}, "result": text[n]}) + "\n" for n in range(3000))
+    )
+    asked.clear()
+    assert read(path, 6)[0]["turns"] == 3000
+    assert len(asked) < 10

@@ -15,6 +15,7 @@ typedef struct {
 
 /* The run as it is, as far as its turns are taken. */
 typedef struct {
+    const Layout *layout;
     PyObject *look, *ring, *newest, *trails, *model, *source, *doubts, *shut, *last;
     long reach, number, end;
     double most, since, until;
@@ -96,7 +97,16 @@ static int told_by(PyObject *answer) {
 }
 
 /* Whether a turn whose result may be like that of the last one of its tool is not. -1 with an exception. */
-static int is_unlike(const Awake *run, PyObject *last, const Cursor *line) {
+static int is_unlike(const Awake *run, PyObject *last, const Cursor *line, const Row *row, bool told,
+                     const Block *block) {
+    if (told && is_late(last) && *field_at(last, late_at.source) == run->source) {
+        const Marks known = {(uint8_t)whole_in(last, late_at.head), (uint8_t)whole_in(last, late_at.tail),
+                             (uint8_t)whole_in(last, late_at.size)};
+        int64_t place = PyLong_AsLongLong(*field_at(last, late_at.place));
+        int apart = PyErr_Occurred() ? -1 : are_unlike(run->layout, run->source, place, &known, row, block);
+        if (apart)
+            return apart;
+    }
     return told_by(PyObject_CallMethod(run->doubts, "unlike", "Oy#", last, line->at, line->end - line->at));
 }
 
@@ -179,7 +189,7 @@ static int take_call(Awake *run, const Row *row, const Tool *tool, bool told, co
     PyObject *ident = PyLong_FromLongLong(hash), *before = ident ? back_of(run, ident) : NULL;
     int taken = PyErr_Occurred() ? -1 : before ? differs(run, before, &line, tool, row, &marks, told) : 1;
     if (taken > 0 && last && !is_apart(run, last, &marks, row->result.chars, told))
-        taken = is_unlike(run, last, &line);
+        taken = is_unlike(run, last, &line, row, told, block);
     Py_XINCREF(before);
     if (taken > 0 && !note(run, tool, ident, row, &marks, block->place, moment, !last))
         taken = -1;
@@ -277,6 +287,7 @@ PyObject *more(PyObject *self, PyObject *const *args, Py_ssize_t count) {
     run.rates[0] = PyLong_AsLongLong(args[3]);
     run.rates[1] = PyLong_AsLongLong(args[4]);
     run.most_known = PyLong_AsSsize_t(args[5]);
+    run.layout = &((Native *)self)->layout;
     bool fine = !PyErr_Occurred() && take_all(&((Native *)self)->layout, &run, &block, &highest);
     fine = fine && end(&run);
     PyObject *found = NULL;

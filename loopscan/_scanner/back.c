@@ -12,8 +12,8 @@ bool setup_back(PyObject *late) {
         const char *name;
         Py_ssize_t *place;
     } fields[] = {
-        {"turn", &late_at.turn}, {"head", &late_at.head}, {"tail", &late_at.tail}, {"size", &late_at.size},
-        {"before", &late_at.before},
+        {"turn", &late_at.turn}, {"source", &late_at.source}, {"place", &late_at.place}, {"head", &late_at.head},
+        {"tail", &late_at.tail}, {"size", &late_at.size}, {"before", &late_at.before},
     };
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
         if ((*fields[i].place = field_place(late, fields[i].name)) < 0)

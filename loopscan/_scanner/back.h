@@ -7,7 +7,7 @@
 
 /* Where the fields of loopscan.late.Late stand. */
 typedef struct {
-    Py_ssize_t turn, head, tail, size, before;
+    Py_ssize_t turn, source, place, head, tail, size, before;
 } LateAt;
 
 extern LateAt late_at;

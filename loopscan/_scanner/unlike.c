@@ -39,36 +39,43 @@ static bool are_apart(const Text *before, const Text *result) {
 }
 
 /* The line at a place of the log; `*held` is to be released then. False with an exception. */
-static bool line_at(const Work *work, const Block *block, int64_t place, Cursor *line, PyObject **held) {
+static bool line_at(PyObject *source, const Block *block, int64_t place, Cursor *line, PyObject **held) {
     int64_t back = block->place - place;
     if (back >= 0 && back <= block->here - block->first) {
         Block earlier = {.here = block->here - back, .end = block->end};
         *line = line_of(&earlier);
         return true;
     }
-    *held = PyObject_CallMethod(work->source, "line", "L", (long long)place);
+    *held = PyObject_CallMethod(source, "line", "L", (long long)place);
     if (*held && PyBytes_Check(*held))
         *line = (Cursor){(Place)PyBytes_AS_STRING(*held), (Place)PyBytes_AS_STRING(*held) + PyBytes_GET_SIZE(*held)};
     return *held != NULL;
 }
 
-/* Whether the result of a line is sure not to be like that of turn `last`: 0 = Python is to tell; -1 with an exception. */
-int is_unlike(const Work *work, PyObject *turns, long last, const Row *row, const Block *block) {
+/* Whether the result of a line is sure not to be like that of an earlier turn, which asks for nothing in prose, either:
+   0 = Python is to tell; -1 with an exception. `place`: of the line of that turn in the same log, `known`: of its result. */
+int are_unlike(const Layout *layout, PyObject *source, int64_t place, const Marks *known, const Row *row,
+               const Block *block) {
     Row before = {.plain = row->plain};
     Cursor line = {0};
     Marks marks;
     PyObject *held = NULL;
-    int64_t place;
-    const uint8_t *record = (const uint8_t *)PyByteArray_AS_STRING(turns) + (last - 1) * RECORD;
-    memcpy(&place, record + AT_PLACE, sizeof place);
-    if (!line_at(work, block, place, &line, &held))
+    if (!line_at(source, block, place, &line, &held))
         return -1;
-    int apart = line.at && read_row(&work->native->layout, line, &before) && before.worded &&
-                are_apart(&before.result, &row->result);
+    int apart = line.at && read_row(layout, line, &before) && before.worded && are_apart(&before.result, &row->result);
     if (apart && !marks_of(&before.result, &given.spare, &marks))
         apart = -1;
     else if (apart) /* else it is another one since it was read */
-        apart = record[RECORD - 3] == marks.head && record[RECORD - 2] == marks.tail && record[RECORD - 1] == marks.size;
+        apart = known->head == marks.head && known->tail == marks.tail && known->size == marks.size;
     Py_XDECREF(held);
     return apart;
+}
+
+/* The same of turn `last` of a quiet run. */
+int is_unlike(const Work *work, PyObject *turns, long last, const Row *row, const Block *block) {
+    int64_t place;
+    const uint8_t *record = (const uint8_t *)PyByteArray_AS_STRING(turns) + (last - 1) * RECORD;
+    const Marks known = {record[RECORD - 3], record[RECORD - 2], record[RECORD - 1]};
+    memcpy(&place, record + AT_PLACE, sizeof place);
+    return are_unlike(&work->native->layout, work->source, place, &known, row, block);
 }

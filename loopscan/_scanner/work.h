@@ -53,6 +53,8 @@ extern const char take_doc[], more_doc[];
 PyObject *take(PyObject *self, PyObject *const *args, Py_ssize_t count);
 PyObject *more(PyObject *self, PyObject *const *args, Py_ssize_t count);
 
+int are_unlike(const Layout *layout, PyObject *source, int64_t place, const Marks *known, const Row *row,
+               const Block *block);
 int take_going(PyObject *run, const PyObject *source, const Row *row, int64_t place);
 
 /* Bytes, from which on to which lines of them are to be read, number and place of the first of these, from which on
