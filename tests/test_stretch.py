@@ -23,7 +23,7 @@ from loopscan.engine import Audit
 from loopscan.formats import Scan, _native_blocks, _native_held
 from loopscan.formats import native as native_reader
 from loopscan.formats._native_rows import rows_of
-from loopscan.late import BYTE, Late, Source
+from loopscan.late import Late, Source, marks_of
 from loopscan.model import MISSING, Call
 from loopscan.prices import from_options
 from loopscan.settings import Detection
@@ -202,16 +202,15 @@ def test_turns_without_usage(seed: int, settings: Settings, tmp_path: Path) -> N
 def test_a_log_that_changes_behind_the_reader(fault: str, tmp_path: Path) -> None:
     """What was read cannot be read again: a turn then equals nothing, and all else stands."""
     path = tmp_path / "t.jsonl"
-    row = (
-        b'{"run_id":"r","turn":%d,"tool":"a","args":{"id":1},"result":"the same","input_tokens":1,"output_tokens":1}\n'
-    )
+    call = b'"tool":"a","args":{"id":1},"result":"same, and same"'
+    row = b'{"run_id":"r","turn":%d,' + call + b',"input_tokens":1,"output_tokens":1}\n'
     path.write_bytes(b"".join(row % turn for turn in range(1, 4)))
     with Blob(str(path), path) as blob:
         usual, identity = rows_of(blob.head), blob.identity()
     assert usual is not None
-    source, marks = Source(path, usual.usual, identity), [hash("the same") & BYTE] * 2
-    late = [Late(1, 1, source, len(row) - 1, *marks, 8) for _ in range(2)]
-    assert late[0].calls == [Call("a", {"id": 1}, "the same")]
+    source, result = Source(path, usual.usual, identity), "same, and same"
+    late = [Late(1, 1, source, len(row) - 1, *marks_of(result)) for _ in range(2)]
+    assert late[0].calls == [Call("a", {"id": 1}, result)]
     Source.close_all()
     if fault == "gone":
         path.unlink()

@@ -109,6 +109,24 @@ int is_another(const Stretch *s, Now *now) {
     return alike < 0 ? -1 : 1;
 }
 
+/* The key of an action (Keyer.outcome): results that are told by the same bytes have one. NULL with an exception. */
+static PyObject *outcome_of(const Stretch *s, const Now *now, PyObject *action) {
+    PyObject *raw = now->late ? get(now->call, in.late.raw) : Py_None;
+    if (!PyBytes_CheckExact(raw))
+        return PyObject_CallMethodOneArg(s->keyer, shared.outcome, action);
+    Py_hash_t hash = hash_of_two(PyObject_Hash(now->ident), hash_of(PyBytes_AS_STRING(raw), PyBytes_GET_SIZE(raw)));
+    Outcome *known = &shared.outcomes[(size_t)hash % OUTCOMES];
+    if (known->key && known->hash == hash && known->keyer == s->keyer)
+        return Py_NewRef(known->key);
+    PyObject *key = PyObject_CallMethodOneArg(s->keyer, shared.outcome, action);
+    if (key) {
+        known->hash = hash;
+        Py_XSETREF(known->key, Py_NewRef(key));
+        Py_XSETREF(known->keyer, Py_NewRef(s->keyer));
+    }
+    return key;
+}
+
 /* Tracker._goes_on: whether the repetition that is open goes on with a turn; -1 with an exception. */
 int plays_on(const Stretch *s, const Now *now, PyObject *action) {
     PyObject *open = s->open, *idents = get(open, in.episode.idents), *keys = get(open, in.episode.keys);
@@ -122,7 +140,7 @@ int plays_on(const Stretch *s, const Now *now, PyObject *action) {
     int equal = same(PyList_GET_ITEM(idents, at), now->ident);
     if (equal <= 0)
         return equal;
-    PyObject *key = PyObject_CallMethodOneArg(s->keyer, shared.outcome, action);
+    PyObject *key = outcome_of(s, now, action);
     equal = key ? same(key, PyList_GET_ITEM(keys, at)) : -1;
     Py_XDECREF(key);
     return equal;

@@ -7,7 +7,7 @@
 
 /* What the name of an argument says (loopscan.usual). */
 enum { PATH = 1, ASKED = 2, OLD = 4, NEW = 8, WHOLE = 16, BACK = 32, OFFSET = 64, RANGE = 128 };
-enum { KEYS_KEPT = 256 };
+enum { KEYS_KEPT = 256, OUTCOMES = 64 };
 
 /* More than any number of a log that is worked with. */
 #define PLENTY ((int64_t)1 << 40)
@@ -52,6 +52,12 @@ typedef struct {
     long says;
 } Key;
 
+/* The key of an action by the hash of its ident and of the bytes of its result. */
+typedef struct {
+    Py_hash_t hash;
+    PyObject *keyer, *key;
+} Outcome;
+
 /* What `share` was given: types, functions, values. */
 typedef struct {
     PyObject *Run, *Turn, *Call, *LateCall, *Action, *Idle, *Growth, *Undo, *File, *Sweep, *ReadBack, *Episode, *Trail;
@@ -60,6 +66,7 @@ typedef struct {
     Words pairs;
     long stale, files, ranges, ratio, times, digest, reads, writes;
     Key known[KEYS_KEPT];
+    Outcome outcomes[OUTCOMES];
 } Shared;
 
 extern Shared shared;

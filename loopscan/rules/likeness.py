@@ -35,6 +35,8 @@ class Point:
     call: Call
     ident: int | None
     _plain: str | None = None
+    _fails: bool | None = None
+    _masked: str | None = None
     _said: tuple[str, ...] | None = ()
     _asked: bool = False
     _content: tuple[frozenset[str], frozenset[str]] | None = None
@@ -44,6 +46,18 @@ class Point:
         if self._plain is None:
             self._plain = run.plain(self.call)
         return self._plain
+
+    def fails(self, run: Run) -> bool:
+        """Whether its result reads like a failure."""
+        if self._fails is None:
+            self._fails = outcome.failing(self.plain(run))
+        return self._fails
+
+    def masked(self, run: Run) -> str:
+        """The text of its result without what changes from one failure, or one look, to the next."""
+        if self._masked is None:
+            self._masked = outcome.masked_as(self.plain(run), self.fails(run))
+        return self._masked
 
     @property
     def said(self) -> tuple[str, ...] | None:
@@ -133,13 +147,13 @@ def alike(before: Point, point: Point, run: Run) -> tuple[int, int]:
         return EQUAL, wording.SAME_COUNTS if same_action else wording.kin(before.said, point.said)
     if len(first) > LONG or len(second) > LONG:
         return 0, 0
-    failed = point.call.error or outcome.failing(second)
+    failed = point.call.error or point.fails(run)
     kin = wording.SAME_COUNTS if same_action else wording.kin(before.said, point.said)
     # masking is dear: only where it can decide
     one_mask = (
         (failed or kin >= wording.SAME_WORDS)
         and outcome.one_skeleton(first, second)
-        and outcome.masked(first) == outcome.masked(second)
+        and before.masked(run) == point.masked(run)
     )
     if (failed and one_mask) or _one_fault(first, second):
         return EQUAL, kin
@@ -151,8 +165,8 @@ def alike(before: Point, point: Point, run: Run) -> tuple[int, int]:
         return EQUAL, kin
     if kin >= wording.SAME_WORDS and set(wording.words(first)) == set(wording.words(second)):
         return EQUAL, kin
-    if outcome.failing(first) and outcome.failing(second):
-        first, second = outcome.masked(first, True), outcome.masked(second, True)
+    if before.fails(run) and point.fails(run):
+        first, second = before.masked(run), point.masked(run)
     if wording.echo_free(first, second, before.said, point.said):
         return EQUAL, kin
     if kin == wording.REWORDED and _answers_reworded(before, point, run):

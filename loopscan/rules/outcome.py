@@ -173,7 +173,11 @@ def _in_path(text: str, start: int, end: int) -> bool:
 
 def masked(text: str, failed: bool = False) -> str:
     """Text without digits, random words and encoded pictures; of a failure without every word that holds a digit."""
-    failed = failed or failing(text)
+    return masked_as(text, failed or failing(text))
+
+
+def masked_as(text: str, failed: bool) -> str:
+    """The same of what is known to be a failure, or none."""
     parts, at = [], 0
     for start, end in _words_with_digits(text):
         if start < at:

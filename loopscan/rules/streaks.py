@@ -105,7 +105,7 @@ class Trail:
         before, point = self.point, Point(turn, call, ident)
         like, kin = alike(before, point, run)
         streak = self.streak
-        if streak is None and self.lapsed is not None and (call.error or outcome.failing(point.plain(run))):
+        if streak is None and self.lapsed is not None and (call.error or point.fails(run)):
             again, nearer = alike(self.lapsed.end, point, run)
             if again == EQUAL:
                 before, streak, like, kin = self.lapsed.end, self.lapsed, again, nearer
