@@ -16,9 +16,9 @@ _UNSEEN: Final = (
 """Unicode's controls (but C0), formats, separators of lines, default ignorables and noncharacters."""
 _HIDDEN: Final = re.compile(f"[\x00-\x1f{_UNSEEN}]")
 _IN_JSON: Final = re.compile(f"[{_UNSEEN}]")
-_FIRST_MARK: Final = "\u0300"
 _PILE: Final = 3
 """More combining marks than this on one letter climb over the lines above."""
+_MAY_BE_MARKS: Final = re.compile(f"[\u0300-\U0010ffff]{{{_PILE + 1},}}")
 
 
 def visible(text: str) -> str:
@@ -51,8 +51,12 @@ def _shown(match: re.Match[str]) -> str:
 
 def _levelled(text: str, beyond: Callable[[str], str]) -> str:
     """Text with something in place of the marks beyond the third on one letter."""
+    return _MAY_BE_MARKS.sub(lambda some: _lowered(some[0], beyond), text)
+
+
+def _lowered(some: str, beyond: Callable[[str], str]) -> str:
     kept, pile = [], 0
-    for char in text:
-        pile = pile + 1 if char >= _FIRST_MARK and unicodedata.category(char) in ("Mn", "Me") else 0
+    for char in some:
+        pile = pile + 1 if unicodedata.category(char) in ("Mn", "Me") else 0
         kept.append(char if pile <= _PILE else beyond(char))
     return "".join(kept)
