@@ -41,9 +41,7 @@ static inline int is_copy(const Claude *self, Py_hash_t hash) {
     int met = is_recent(recent, hash);
     if (!met && PyList_GET_SIZE(packed) && *mark_of(marks, hash) & bit_of(hash))
         met = any_holds(packed, hash);
-    if (!met)
-        add_recent(recent, hash);
-    return met;
+    return met || add_recent(recent, hash) ? met : -1;
 }
 
 /* Take note of a message; the oldest ones are forgotten. */

@@ -48,7 +48,7 @@ static PyObject *sorted_of(PyObject *self, PyObject *marks) {
         Py_ssize_t count = 0;
         if (recent->none)
             numbers[count++] = 0;
-        for (Py_ssize_t i = 0; i < SLOTS; i++)
+        for (Py_ssize_t i = 0; i < slots_of(recent); i++)
             if (recent->slots[i])
                 numbers[count++] = recent->slots[i];
         sort_numbers(numbers, others, count);
@@ -68,9 +68,10 @@ static PyObject *add_one(PyObject *self, PyObject *added) {
     if (number == -1 && PyErr_Occurred())
         return NULL;
     if (!is_recent(recent, number)) {
-        if (recent->count >= SLOTS / 2)
+        if (recent->count >= 1 << (MOST_ROOM - 1))
             return PyErr_Format(PyExc_ValueError, "more numbers than there is room for");
-        add_recent(recent, number);
+        if (!add_recent(recent, number))
+            return NULL;
     }
     Py_RETURN_NONE;
 }
@@ -89,10 +90,12 @@ static Py_ssize_t count_all(PyObject *self) {
 
 static PyObject *new_recent(PyTypeObject *type, PyObject *Py_UNUSED(args), PyObject *Py_UNUSED(named)) {
     Recent *recent = (Recent *)type->tp_alloc(type, 0);
-    if (recent && !(recent->slots = PyMem_Calloc(SLOTS, sizeof *recent->slots))) {
+    if (recent && !(recent->slots = PyMem_Calloc((size_t)1 << LEAST_ROOM, sizeof *recent->slots))) {
         Py_DECREF(recent);
         return PyErr_NoMemory();
     }
+    if (recent)
+        recent->room = LEAST_ROOM;
     return (PyObject *)recent;
 }
 

@@ -25,28 +25,33 @@ static inline bool holds_number(const int64_t *numbers, Py_ssize_t count, int64_
     return false;
 }
 
-enum { SLOTS = 1 << 16, MARK_BITS = 20 };
+enum { LEAST_ROOM = 8, MOST_ROOM = 16, MARK_BITS = 20 };
 
 void free_recent(PyObject *self); /* by which the type is known */
 
-/* Numbers in a table of their own: as Python objects in a set they take several times the room and time. `none`: whether
-   0 is among them, which stands for an empty slot. */
+/* Numbers in a table of their own: as Python objects in a set they take several times the room and time. `room`: bits of
+   the number of a slot; `none`: whether 0 is among them, which stands for an empty slot. */
 typedef struct {
     PyObject_HEAD
     int64_t *slots;
     Py_ssize_t count;
+    int room;
     bool none;
 } Recent;
 
+static inline Py_ssize_t slots_of(const Recent *recent) {
+    return (Py_ssize_t)1 << recent->room;
+}
+
 static inline int64_t *first_slot(const Recent *recent, int64_t number) {
-    return &recent->slots[(uint64_t)number * 0x9E3779B97F4A7C15u >> 48];
+    return &recent->slots[(uint64_t)number * 0x9E3779B97F4A7C15u >> (64 - recent->room)];
 }
 
 /* The slot of a number: that which holds it, or the one to put it. */
 static inline int64_t *slot_of(const Recent *recent, int64_t number) {
     Py_ssize_t slot = first_slot(recent, number) - recent->slots;
     while (recent->slots[slot] && recent->slots[slot] != number)
-        slot = (slot + 1) % SLOTS;
+        slot = (slot + 1) & (slots_of(recent) - 1);
     return &recent->slots[slot];
 }
 
@@ -64,13 +69,25 @@ static inline bool is_recent(const Recent *recent, int64_t number) {
     return number ? *slot_of(recent, number) != 0 : recent->none;
 }
 
-/* Add a number that is not in it; there is room for it. */
-static inline void add_recent(Recent *recent, int64_t number) {
+/* Add a number that is not in it; there is room for it in the end. False with an exception. */
+static inline bool add_recent(Recent *recent, int64_t number) {
+    if (2 * recent->count >= slots_of(recent) && recent->room < MOST_ROOM) {
+        Recent wide = {.room = recent->room + 1, .slots = PyMem_Calloc((size_t)2 << recent->room, sizeof number)};
+        if (!wide.slots)
+            return PyErr_NoMemory() != NULL;
+        for (Py_ssize_t i = 0; i < slots_of(recent); i++)
+            if (recent->slots[i])
+                *slot_of(&wide, recent->slots[i]) = recent->slots[i];
+        PyMem_Free(recent->slots);
+        recent->slots = wide.slots;
+        recent->room = wide.room;
+    }
     if (number)
         *slot_of(recent, number) = number;
     else
         recent->none = true;
     recent->count++;
+    return true;
 }
 
 /* Whether one of a list of arrays holds a number. -1 with an exception. */
