@@ -66,6 +66,12 @@ def both_ways(data: bytes, window: int = 20) -> tuple[list[dict[str, Any]], dict
     return found
 
 
+def in_blocks(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
+    """Read logs in blocks of so many bytes."""
+    monkeypatch.setattr(blob, "_HEAD", 300)
+    monkeypatch.setattr(blocks, "_BLOCK", size)
+
+
 def test_every_source_of_it_is_built_and_given_out() -> None:
     """What a source distribution leaves out cannot be compiled from it."""
     known = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["ext-modules"][0]
@@ -89,8 +95,7 @@ def test_the_samples_read_both_ways(form: str) -> None:
 def test_random_logs(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     chance = Random(seed)
     if seed % 4:  # lines and runs stand in several blocks
-        monkeypatch.setattr(blob, "_HEAD", 300)
-        monkeypatch.setattr(blocks, "_BLOCK", chance.choice((100, 700, 5000)))
+        in_blocks(monkeypatch, chance.choice((100, 700, 5000)))
     how = chance.choice(("iso", "epoch", "none"))
     lines = [stamped(some_turn(chance, turn, chance.choice((3, 60))), how) for turn in range(1, 300)]
     if seed % 2:

@@ -8,12 +8,12 @@ from random import Random
 
 import pytest
 
-from loopscan import Settings, blob, blocks
+from loopscan import Settings
 from loopscan.blob import Blob
 from loopscan.engine import Audit
 from loopscan.formats import Scan, native
 from loopscan.prices import from_options
-from tests.test_compiled import both_ways, needs_it, pure, spelt
+from tests.test_compiled import both_ways, in_blocks, needs_it, pure, spelt
 
 USAGE = b', "ts": "2026-11-30T09:30:00Z", "input_tokens": 9, "output_tokens": 5}\n'
 LINES = (
@@ -58,8 +58,7 @@ def asked(turn: int, prose: bool = False) -> dict[str, str]:
 def test_results_that_may_be_alike(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     chance = Random(seed)
     if seed % 3:  # the turn before stands in another block
-        monkeypatch.setattr(blob, "_HEAD", 300)
-        monkeypatch.setattr(blocks, "_BLOCK", chance.choice((200, 2000)))
+        in_blocks(monkeypatch, chance.choice((200, 2000)))
     lines = []
     for run in range(30):
         name = chance.choice(("search", "lookup", "read_file"))

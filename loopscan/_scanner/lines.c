@@ -4,10 +4,6 @@
 
 enum { LINES_AT_ONCE = 1 << 16, MOST_EXITS = 7, OF_EXIT = 6, MOST_VALUES = 16 + (MOST_EXITS + 1) * OF_EXIT };
 
-static PyObject *field(PyObject *object, Where place) {
-    return *field_at(object, place);
-}
-
 static bool same_name(PyObject *one, PyObject *other) {
     if (one == other || !PyUnicode_CheckExact(one) || !PyUnicode_CheckExact(other))
         return one == other;

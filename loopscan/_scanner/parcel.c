@@ -13,10 +13,6 @@ typedef struct {
     uint8_t shared[SHARES], has, unused;
 } Head;
 
-static PyObject *field(PyObject *object, Where place) {
-    return *field_at(object, place);
-}
-
 /* The number of something that is shared, put behind the others where it is new; -1 where there are too many, or with
    an exception. */
 static int number_of(PyObject *shared, PyObject *thing) {
@@ -139,30 +135,25 @@ static PyObject *time_of_head(const Head *head, double time, uint8_t flag) {
 }
 
 static PyObject *new_part(const Head *head, PyObject *shared, const char *data) {
-    PyObject *fields[] = {
+    PyObject *fields[IN_PART] = {
         PyLong_FromLongLong(head->turns), PyLong_FromLongLong(head->input), PyLong_FromLongLong(head->output),
         PyLong_FromLongLong(head->usd), PyFloat_FromDouble(head->elapsed),
         Py_NewRef(PyList_GET_ITEM(shared, head->shared[CODES])), PyLong_FromLong((long)head->data_size),
         PyBytes_FromStringAndSize(data, (Py_ssize_t)head->data_size),
         Py_NewRef(PyList_GET_ITEM(shared, head->shared[RATES])),
     };
-    bool made = true;
-    for (int i = 0; i < 9; i++)
-        made = made && fields[i];
-    PyObject *part = made ? PyObject_Vectorcall(settle_at.part_type, fields, 9, NULL) : NULL;
-    for (int i = 0; i < 9; i++)
-        Py_XDECREF(fields[i]);
-    return part;
+    return part_with(fields);
+}
+
+static PyObject *gap_of(const Head *head) {
+    return head->has & HAS_GAP ? Py_BuildValue("(dL)", head->gap, (long long)head->gap_turn)
+                               : Py_NewRef(settle_at.no_gap);
 }
 
 static PyObject *new_report(const Head *head, PyObject *shared, PyObject *spill, const char *name) {
-    PyTypeObject *type = (PyTypeObject *)settle_at.type;
-    PyObject *part = new_part(head, shared, name + head->name_size), *report = part ? type->tp_alloc(type, 0) : NULL;
-    if (!report) {
-        Py_XDECREF(part);
+    PyObject *report = report_with(new_part(head, shared, name + head->name_size), spill);
+    if (!report)
         return NULL;
-    }
-    set_field(report, settle_at.settled.part, part);
     set_field(report, settle_at.settled.run, PyUnicode_DecodeUTF8(name, (Py_ssize_t)head->name_size, "strict"));
     set_field(report, settle_at.settled.source, Py_NewRef(PyList_GET_ITEM(shared, head->shared[SOURCE])));
     set_field(report, settle_at.settled.format, Py_NewRef(PyList_GET_ITEM(shared, head->shared[FORMAT])));
@@ -170,13 +161,7 @@ static PyObject *new_report(const Head *head, PyObject *shared, PyObject *spill,
     set_field(report, settle_at.settled.price, Py_NewRef(PyList_GET_ITEM(shared, head->shared[PRICE])));
     set_field(report, settle_at.settled.started, time_of_head(head, head->started, HAS_STARTED));
     set_field(report, settle_at.settled.ended, time_of_head(head, head->ended, HAS_ENDED));
-    set_field(report, settle_at.settled.gap, head->has & HAS_GAP
-                                                 ? Py_BuildValue("(dL)", head->gap, (long long)head->gap_turn)
-                                                 : Py_NewRef(settle_at.no_gap));
-    set_field(report, settle_at.settled.spill, Py_NewRef(spill));
-    set_field(report, settle_at.settled.exits, Py_NewRef(settle_at.none));
-    set_field(report, settle_at.settled.times_normal, Py_NewRef(Py_None));
-    set_field(report, settle_at.settled.children, Py_NewRef(Py_None));
+    set_field(report, settle_at.settled.gap, gap_of(head));
     if (PyErr_Occurred())
         Py_CLEAR(report);
     return report;

@@ -114,50 +114,64 @@ static bool priced(PyObject *terms) {
     return !PyErr_Occurred();
 }
 
-/* A new loopscan.part.Part; NULL with an exception. */
+PyObject *part_with(PyObject *fields[IN_PART]) {
+    bool made = true;
+    for (int i = 0; i < IN_PART; i++)
+        made = made && fields[i];
+    PyObject *part = made ? PyObject_Vectorcall(settle_at.part_type, fields, IN_PART, NULL) : NULL;
+    for (int i = 0; i < IN_PART; i++)
+        Py_XDECREF(fields[i]);
+    return part;
+}
+
+PyObject *report_with(PyObject *part, PyObject *spill) {
+    PyTypeObject *type = (PyTypeObject *)settle_at.type;
+    PyObject *report = part ? type->tp_alloc(type, 0) : NULL;
+    if (!report) {
+        Py_XDECREF(part);
+        return NULL;
+    }
+    set_field(report, settle_at.settled.part, part);
+    set_field(report, settle_at.settled.spill, Py_NewRef(spill));
+    set_field(report, settle_at.settled.exits, Py_NewRef(settle_at.none));
+    set_field(report, settle_at.settled.times_normal, Py_NewRef(Py_None));
+    set_field(report, settle_at.settled.children, Py_NewRef(Py_None));
+    return report;
+}
+
+/* The part of a run; NULL with an exception. */
 static PyObject *part_of(const Sums *sums, Py_ssize_t turns, int64_t usd) {
     const char *codes = sums->longest != 0.0 ? (usd ? "II=d" : "II-d") : usd ? "II=-" : "II--";
-    PyObject *parts[] = {
+    PyObject *fields[IN_PART] = {
         PyLong_FromSsize_t(turns), PyLong_FromLongLong(sums->sent), PyLong_FromLongLong(sums->output),
         PyLong_FromLongLong(usd), PyFloat_FromDouble(sums->longest), PyUnicode_InternFromString(codes),
-        PyLong_FromSsize_t(PyBytes_GET_SIZE(sums->columns)), Py_NewRef(sums->columns),
-        Py_NewRef(with.rates),
+        PyLong_FromSsize_t(PyBytes_GET_SIZE(sums->columns)), Py_NewRef(sums->columns), Py_NewRef(with.rates),
     };
-    bool made = true;
-    for (int i = 0; i < 9; i++)
-        made = made && parts[i];
-    PyObject *part = made ? PyObject_Vectorcall(settle_at.part_type, parts, 9, NULL) : NULL;
-    for (int i = 0; i < 9; i++)
-        Py_XDECREF(parts[i]);
-    return part;
+    return part_with(fields);
 }
 
 static PyObject *time_or_none(bool known, double time) {
     return known ? PyFloat_FromDouble(time) : Py_NewRef(Py_None);
 }
 
-/* A new report, of a part that is taken over; NULL with an exception. */
+/* Of gaps of less than a minute, as nearly all are, nothing is said. */
+static PyObject *gap_of(const Seen *times) {
+    return times->gap < 60 ? Py_NewRef(settle_at.no_gap) : Py_BuildValue("(dl)", times->gap, times->gap_turn);
+}
+
+/* The report of a run of a part that is taken over; NULL with an exception. */
 static PyObject *report_of(PyObject *state, PyObject *format, PyObject *spill, const Seen *times, PyObject *part) {
-    PyTypeObject *type = (PyTypeObject *)settle_at.type;
-    PyObject *report = type->tp_alloc(type, 0);
-    if (!report) {
-        Py_DECREF(part);
+    PyObject *report = report_with(part, spill);
+    if (!report)
         return NULL;
-    }
-    set_field(report, settle_at.settled.part, part);
     set_field(report, settle_at.settled.run, Py_NewRef(*field_at(state, quiet_at.run)));
     set_field(report, settle_at.settled.source, Py_NewRef(*field_at(state, quiet_at.name)));
     set_field(report, settle_at.settled.model, Py_NewRef(*field_at(state, quiet_at.model)));
     set_field(report, settle_at.settled.format, Py_NewRef(format));
     set_field(report, settle_at.settled.started, time_or_none(times->has_started, times->started));
     set_field(report, settle_at.settled.ended, time_or_none(times->has_ended, times->ended));
-    // of shorter ones, as nearly all are, nothing is said
-    set_field(report, settle_at.settled.gap, times->gap < 60 ? Py_NewRef(settle_at.no_gap) : Py_BuildValue("(dl)", times->gap, times->gap_turn));
+    set_field(report, settle_at.settled.gap, gap_of(times));
     set_field(report, settle_at.settled.price, Py_NewRef(with.price_of_terms));
-    set_field(report, settle_at.settled.spill, Py_NewRef(spill));
-    set_field(report, settle_at.settled.exits, Py_NewRef(settle_at.none));
-    set_field(report, settle_at.settled.times_normal, Py_NewRef(Py_None));
-    set_field(report, settle_at.settled.children, Py_NewRef(Py_None));
     if (PyErr_Occurred())
         Py_CLEAR(report);
     return report;

@@ -18,6 +18,19 @@ typedef struct {
 
 extern SettleAt settle_at;
 
+enum { IN_PART = 9 };
+
+static inline PyObject *field(PyObject *object, Where place) {
+    return *field_at(object, place);
+}
+
+/* A new loopscan.part.Part of its fields in their order, which are taken over; NULL with an exception. */
+PyObject *part_with(PyObject *fields[IN_PART]);
+
+/* A new report of a part that is taken over (NULL = there is an exception), without what the caller knows of the run:
+   name, source, format, model, times, gap and price. NULL with an exception. */
+PyObject *report_with(PyObject *part, PyObject *spill);
+
 /* Put a text into which values are filled; false where one of them is unusual, or with an exception. */
 bool put_filled(Bytes *out, PyObject *pieces, PyObject *roles, PyObject *const *values);
 

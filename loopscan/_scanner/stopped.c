@@ -15,10 +15,6 @@ typedef struct {
     bool priced;
 } Quiet;
 
-static PyObject *field(PyObject *object, Where place) {
-    return *field_at(object, place);
-}
-
 /* False where it is for Python to look at, without an exception. */
 static bool read_quiet(PyObject *report, Quiet *quiet) {
     PyTypeObject *type = (PyTypeObject *)settle_at.type;
