@@ -66,7 +66,7 @@ class Moulds:
     def __init__(self, indent: bool = False) -> None:
         self._indent = indent
         self._moulds: dict[Hashable, Mould | None] = {}
-        self._known: list[Known] = []
+        self._known: dict[tuple[Hashable, int], Known] = {}
 
     def text(self, run: RunReport) -> str:
         """The record of a run."""
@@ -80,16 +80,23 @@ class Moulds:
             if mould is not None and (notes := _listed(run.notes, indent)) is not None:
                 text = _filled(mould, (*run.figures, notes))
                 if type(run) is Settled:
-                    known = run.format, run.model, run.price, tuple([f.exit for f in run.exits]), *mould
-                    self._known = [*self._known[1 - _KNOWN :], known]
+                    self._note(kind, run, mould)
         return text or dumps(record(run), indent)
+
+    def _note(self, kind: Hashable, run: Settled, mould: Mould) -> None:
+        """Give the compiled part a mould: it knows prices by their objects, of which several may be equal."""
+        key = kind, id(run.price)
+        if key not in self._known:
+            if len(self._known) >= _KNOWN:
+                self._known.clear()
+            self._known[key] = run.format, run.model, run.price, tuple([f.exit for f in run.exits]), *mould
 
     def lines(self, runs: list[RunReport]) -> Iterator[str]:
         """The records of runs, one a line, some lines at once."""
         scanner, at = made(), 0
         while at < len(runs):
             if scanner is not None:
-                block, at = scanner.told(runs, at, self._known)
+                block, at = scanner.told(runs, at, list(self._known.values()))
                 if block:
                     yield block
                     continue
