@@ -7,6 +7,7 @@ came back inside its window.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
@@ -156,7 +157,7 @@ class Keyer:
     def call_outcome(self, ident: int, call: Call) -> int:
         """Hash of a call with its result; of one that is gone (`loopscan.late.Late`), one that no other call has."""
         if call.result is MISSING:
-            return hash((ident, id(call)))
+            return hash((ident, os.urandom(16)))  # not its address: that is another call's once this one is dropped
         return hash((ident, self.result_hash(call.name, call.result)))
 
     def outcome(self, action: Action) -> int:

@@ -13,6 +13,9 @@ from loopscan.blob import Blob
 from loopscan.engine import Audit
 from loopscan.formats import Scan
 from loopscan.formats import native as native_reader
+from loopscan.key import Keyer
+from loopscan.late import Late, Source, marks_of
+from loopscan.model import Call
 from loopscan.prices import from_options
 from loopscan.stream import Stream
 
@@ -58,3 +61,13 @@ def test_a_log_written_over(seed: int, often: float, tmp_path: Path, monkeypatch
         log._stream = Overwriting(path, log._stream, 5)
         scan.read(log, "loopscan", native_reader)
     assert [run.turns for run in scan.finish().runs] == [1499]
+
+
+def test_no_two_results_that_are_gone_are_equal(tmp_path: Path) -> None:
+    """Not even where one takes the place of the other in memory."""
+    path, keyer, marks = tmp_path / "log.jsonl", Keyer(), marks_of("ok")
+    path.write_text("\n" * 500)
+    gone = Source(path, lambda line: Call("get", {}, None))
+    keys = {keyer.outcome(Late(7, turn, gone, turn, *marks)) for turn in range(500)}
+    gone.close()
+    assert len(keys) == 500
