@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import OrderedDict
 from dataclasses import dataclass, field
 from pathlib import PurePath
@@ -12,22 +11,10 @@ from loopscan.blob import Blob
 from loopscan.decode import canonical, word
 from loopscan.formats import Scan
 from loopscan.formats._assembly import Assembly
+from loopscan.formats._copilot_events import is_noise, outcome_of, usage_of
 from loopscan.formats._fields import count, identity, items, mapping, text_or_none, when
-from loopscan.model import JSON, MISSING, Call, End, Event, Turn, Usage
+from loopscan.model import JSON, Call, End, Event, Turn, Usage
 
-_NOISE: Final = (
-    "auto_mode_switch.", "canvas.", "capabilities.", "command", "elicitation.", "exit_plan_mode.", "extension",
-    "external_tool.", "factory.", "hook.", "mcp", "model.", "pending_messages.", "permission.", "sampling.",
-    "session.", "session_limits", "skill.", "subagent.", "system.", "tools", "user_input.",
-)  # fmt: skip
-_QUIET: Final = frozenset(
-    "assistant.turn_start assistant.turn_end assistant.intent assistant.idle assistant.reasoning "
-    "assistant.reasoning_delta assistant.message_start assistant.message_delta assistant.streaming_delta "
-    "assistant.tool_call_delta assistant.server_tool_progress assistant.fusion_phase_started "
-    "assistant.fusion_phase_completed assistant.fusion_phase_failed tool.user_requested tool.execution_start "
-    "tool.execution_progress tool.execution_partial_result".split()
-)
-_EXIT: Final = re.compile(r"with exit code (-?\d{1,10})>\s*$")
 _KEPT: Final = 64
 
 
@@ -65,7 +52,7 @@ class Log:
         handle = _HANDLERS.get(kind)
         if handle is not None:
             handle(self, event, data, number)
-        elif kind not in _QUIET and not kind.startswith(_NOISE):
+        elif not is_noise(kind):
             self.scan.skips.unknown_type("copilot-cli", kind)
 
     def _chain(self, event: dict[str, JSON], data: dict[str, JSON]) -> _Chain:
@@ -149,28 +136,14 @@ class Log:
         turn.written = (turn.written or 0) + len(call.name) + size
 
     def _result(self, event: dict[str, JSON], data: dict[str, JSON], _number: int) -> None:
-        result = data.get("result")
-        names = ("content", "text_result_for_llm", "textResultForLlm")
-        value = next((result[n] for n in names if n in result), MISSING) if isinstance(result, dict) else result
-        error = data.get("error")
-        if value in (MISSING, None) and error is not None:
-            value = mapping(error).get("message", error)
-        if value is None:
-            value = MISSING
-        code = _EXIT.search(value[-120:]) if isinstance(value, str) else None
-        bad = data.get("success") is False or error is not None or (code is not None and int(code.group(1)) != 0)
+        value, bad = outcome_of(data)
         run = self._chain(event, data).run
         self.assembly.result(run, identity(data.get("toolCallId")), value, bad)
 
     def _usage(self, event: dict[str, JSON], data: dict[str, JSON], _number: int) -> None:
         record = mapping(data.get("usage")) or data
         send = identity(record.get("apiCallId")) or identity(data.get("apiCallId"))
-        usage = Usage(
-            count(record.get("inputTokens")),
-            count(record.get("outputTokens")),
-            count(record.get("cacheReadTokens")),
-            count(record.get("cacheWriteTokens")),
-        )
+        usage = usage_of(record)
         if send is None or usage.input is None:
             return
         window = count(record.get("maxPromptTokens")) or None
