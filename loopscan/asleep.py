@@ -142,7 +142,7 @@ class Naps:
             _share(tracker, None, None)
             data = pickle.dumps((tracker, tracker.detector.ring), pickle.HIGHEST_PROTOCOL)
             nap.rest = self._keep(data)
-        except RecursionError:
+        except (RecursionError, TypeError, pickle.PicklingError):  # a turn that is read again knows an open file
             return
         finally:
             _share(tracker, keyer, run.progress.rules)

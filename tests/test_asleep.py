@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import random
 from copy import copy
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from loopscan import asleep, record
+from loopscan import asleep, audit, record
 from loopscan.engine import Audit
 from loopscan.formats._claude_results import result_of
 from loopscan.model import MISSING, Call, End, Event, LateCall, Turn, Usage
@@ -64,3 +66,19 @@ def test_asleep_or_not(seed: int, deep: bool, monkeypatch: pytest.MonkeyPatch) -
     got, slept = _records(seed)
     assert got == want
     assert slept > 3
+
+
+def _fails_late(run: int, turn: int) -> dict[str, Any]:
+    """A turn of a native run that is usual at first; from turn 12 on its calls fail, and say much."""
+    line = {"run_id": f"r{run}", "turn": turn, "tool": f"t{turn % 3}", "args": {"q": turn}, "input_tokens": 9}
+    failed = turn == 1 or turn > 11
+    return line | {"output_tokens": 3, "error": failed, "result": f"{run} {turn} of it" + "x" * 900 * failed}
+
+
+def test_what_is_read_again_is_not_put_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = tmp_path / "log.jsonl"
+    log.write_text("".join(json.dumps(_fails_late(run, turn)) + "\n" for run in range(30) for turn in range(1, 19)))
+    want = [record(r) for r in audit([log]).runs]
+    for name in ("AWAKE", "DOZING", "SLEEPING"):
+        monkeypatch.setattr(asleep, name, 0)
+    assert [record(r) for r in audit([log]).runs] == want
