@@ -17,9 +17,10 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar, cast
 
 from loopscan.stop import STOP
+from loopscan.tray import Laid, Tray
 
 if TYPE_CHECKING:
     from loopscan.shares import Share, Task
@@ -37,7 +38,7 @@ FORKS = sys.platform == "linux"
 _SEED: Final = "PYTHONHASHSEED"
 
 
-_Futures = dict[Future[bytes | None], int]
+_Futures = dict[Future["bytes | Laid | None"], int]
 """Which share's each one is."""
 
 
@@ -55,13 +56,19 @@ class Killed:
 class Crew:
     """A pool of processes, renewed when one of them is killed. Raises NoCrew."""
 
+    _ending: ClassVar[list[ProcessPoolExecutor]] = []
+    """Pools of crews before, whose threads may be there yet: where there are threads nothing is forked."""
+
     def __init__(self, jobs: int, task: Task) -> None:
         self.jobs, self._task = jobs, task
+        while self._ending:
+            self._ending.pop().shutdown()
         forks = FORKS and threading.active_count() == 1
         self._context: Any = multiprocessing.get_context("fork" if forks else "spawn")
         self._forks = forks
         try:
             self._stop = self._context.Event()
+            self._tray = Tray(self._context) if forks else None
         except (ImportError, OSError) as err:
             raise NoCrew from err
         self._pool: ProcessPoolExecutor | None = None
@@ -76,7 +83,13 @@ class Crew:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._end(kill=kind is not None)
+        if kind is None and self._forks and self._pool is not None:
+            self._pool.shutdown(wait=False)  # they end by themselves, at the latest when somebody waits for that
+            self._ending.append(self._pool)
+        else:
+            self._end(kill=kind is not None)
+        if self._tray is not None:
+            self._tray.close()
 
     def results(self, shares: Mapping[int, S]) -> Iterator[tuple[int, bytes | Killed | None]]:
         """Hand out shares. Each one's number with what came of it, as they are done; None where a stop came before."""
@@ -92,14 +105,14 @@ class Crew:
                 if not futures:
                     self._submit(left, futures)
                 for future in self._done(futures):
-                    result = None if future.cancelled() else future.result()
+                    result = None if future.cancelled() else self._taken(future)
                     del left[futures[future]]
                     yield futures[future], result
             except BrokenProcessPool:
                 for future, number in futures.items():
                     if number in left and future.done() and not future.cancelled() and future.exception() is None:
                         del left[number]
-                        yield number, future.result()
+                        yield number, self._taken(future)
                 killed = self._killed()
                 idle = 0 if killed else idle + 1
                 if idle == _TRIES:
@@ -109,6 +122,14 @@ class Crew:
                         yield number, Killed(how)
             futures = {}
 
+    def _taken(self, future: Future[bytes | Laid | None]) -> bytes | None:
+        found = future.result()
+        return (
+            self._tray.take(found)
+            if isinstance(found, Laid) and self._tray is not None
+            else cast("bytes | None", found)
+        )
+
     def _submit(self, shares: Mapping[int, S], futures: _Futures) -> None:
         """Hand out shares. Raises BrokenProcessPool, NoCrew."""
         seed = os.environ.get(_SEED)
@@ -117,7 +138,7 @@ class Crew:
         try:
             if self._pool is None:
                 self._at = self._context.Array("q", 2 * self.jobs)
-                known = (self._task, self._stop, self._at, os.getpid())
+                known = (self._task, self._stop, self._at, self._tray, os.getpid())
                 self._pool = ProcessPoolExecutor(self.jobs, self._context, _begin, known)
             for number, share in shares.items():
                 futures[self._pool.submit(_work, number, share)] = number
@@ -129,7 +150,7 @@ class Crew:
             if seed is None:
                 os.environ.pop(_SEED, None)
 
-    def _done(self, futures: _Futures) -> Iterator[Future[bytes | None]]:
+    def _done(self, futures: _Futures) -> Iterator[Future[bytes | Laid | None]]:
         """The futures as they are done; after a stop, those not begun are cancelled."""
         pending = set(futures)
         while pending:
@@ -182,16 +203,17 @@ class _Mine:
     """What a process of the crew knows: the task, and where it notes which share it is at."""
 
     task: ClassVar[Task]
+    tray: ClassVar[Tray | None]
     at: ClassVar[Any]
     slot: ClassVar[int]
 
 
-def _begin(task: Task, stop: Any, at: Any, parent: int) -> None:
+def _begin(task: Task, stop: Any, at: Any, tray: Tray | None, parent: int) -> None:
     """Make a process one of the crew."""
     gc.freeze()  # what the parent had is neither garbage nor to be copied for a look at it
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    _Mine.task, _Mine.at = task, at
+    _Mine.task, _Mine.at, _Mine.tray = task, at, tray
     with at.get_lock():
         _Mine.slot = next(i for i in range(0, len(at), 2) if not at[i])
         at[_Mine.slot] = os.getpid()
@@ -205,12 +227,13 @@ def _heed(stop: Any, parent: int) -> None:
     STOP.asked = True
 
 
-def _work(number: int, share: Share) -> bytes | None:
+def _work(number: int, share: Share) -> bytes | Laid | None:
     """Read a share; None where the scan was stopped before."""
     if STOP.asked:
         return None
     at, slot = _Mine.at, _Mine.slot + 1
     at[slot] = number + 1
     found = share.read(_Mine.task)
+    laid = found if _Mine.tray is None else _Mine.tray.lay(found)
     at[slot] = 0
-    return found
+    return laid

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 from loopscan.blob import Blob
 from loopscan.calm import calm
@@ -23,6 +23,7 @@ from loopscan.report import Report, RunReport
 from loopscan.row import turn_of
 from loopscan.rules import REACH
 from loopscan.run import Run
+from loopscan.settle import settle
 from loopscan.stretch import take
 from loopscan.wake import take_further, take_rows
 from loopscan.whole import Whole
@@ -150,13 +151,19 @@ class Audit(Opened):
         for name, reader in self._readers.items():
             self.take(held_back(reader, self.scan), name, "")
 
-    def close(self) -> list[RunReport]:
-        """The reports of `begun`; none of them is afterwards."""
+    def over(self) -> list[Any]:
+        """The reports of `begun`, quiet runs as they are among them; none of them is open afterwards."""
         for quiets in self._quiets.values():
             quiets.end()
         closed = self._finished()
         self._naps.close()
         Source.close_all()
+        return closed
+
+    def close(self) -> list[RunReport]:
+        """The reports of `begun`; none of them is afterwards."""
+        closed = self.over()
+        settle(closed, self.spill)  # last: there is more room then
         return closed
 
     def finish(self) -> Report:

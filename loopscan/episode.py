@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Final
+from operator import attrgetter
+from typing import Any, Final
 
 from loopscan.decode import canonical
 from loopscan.key import Action
@@ -74,6 +75,13 @@ class Episode:
         if self.left:
             return "waited" if self.changed and not self.error else "recovered"
         return "stuck" if self.copies >= self.sure else "suspect"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Packed without the names of its fields, which take longer than what they hold."""
+        return Episode, _held(self)
+
+
+_held: Final = attrgetter(*Episode.__match_args__)
 
 
 def worst(episodes: Iterable[Episode]) -> str:

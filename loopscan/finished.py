@@ -12,7 +12,6 @@ from loopscan.progress import Progress
 from loopscan.report import RunReport
 from loopscan.run import Run
 from loopscan.series import Series
-from loopscan.spill import Spill
 from loopscan.waste import Waste, wasted
 
 
@@ -54,12 +53,6 @@ class Finished(RunReport):
     def altered(self, **changes: Any) -> RunReport:
         """The same with other values of some fields."""
         return replace(self, **changes)
-
-    def keep(self, spill: Spill) -> None:
-        """Keep in `spill` what is packed of the turns."""
-        for part in self.series.parts:
-            part.keep(spill)
-        self.series.spill = spill
 
 
 def finished(run: Run) -> Finished:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from loopscan.crew import Crew, Killed
 from loopscan.engine import Audit
-from loopscan.parcel import keep, unpacked
+from loopscan.parcel import unpacked
 from loopscan.scan import Inputs, Reading
 from loopscan.shares import Files, Outcome, Piece, Share
 from loopscan.source import Input
@@ -85,6 +85,7 @@ class Gathered:
     cuts: dict[int, Cut] = field(default_factory=dict)
     failures: dict[int, str] = field(default_factory=dict)
     unread: int = 0
+    spill: Spill = field(default_factory=Spill)
 
     def first(self, crew: Crew, shares: list[Files | Chunk | Leg]) -> bool:
         """Read each input, or part of one, as a scan of its own. False as soon as most of it was to be read again."""
@@ -171,7 +172,7 @@ class Gathered:
             elif isinstance(share, Files) and result is not None:
                 self._take(share, result)
             elif not isinstance(share, Files) and result is not None:
-                cut.take(share, cast("Lines", unpacked(result)))
+                cut.take(share, cast("Lines", self._unpacked(result)))
 
     def _is_known(self, cut: Cut) -> bool:
         """Whether there is an outcome, of the parts if not yet, or can be none."""
@@ -191,7 +192,7 @@ class Gathered:
         elif isinstance(result, Killed):
             self._lose(share.items[0][0], share, result)
         else:
-            for outcome in cast(list[Outcome], unpacked(result)):
+            for outcome in cast(list[Outcome], self._unpacked(result)):
                 self.unread += outcome.unread
                 if outcome.pieces:
                     self.outcomes[min(outcome.pieces)] = outcome
@@ -206,7 +207,10 @@ class Gathered:
         if isinstance(result, Killed):
             self._lose(share.number, share, result)
         elif result is not None:
-            self.cuts[share.number].take(cast("Chunk", share), cast("Lines", unpacked(result)))
+            self.cuts[share.number].take(cast("Chunk", share), cast("Lines", self._unpacked(result)))
+
+    def _unpacked(self, result: bytes) -> object:
+        return unpacked(result, self.spill)
 
     def _lose(self, number: int, share: Share, killed: Killed) -> None:
         hide = self.inputs.hide
@@ -229,7 +233,6 @@ class Gathered:
             piece.said.replay(engine.scan.skips)
         whole = [pieces[n] for n in sorted(pieces)] + late
         engine.reports = [r for p in whole for r in p.closed] + [r for p in whole for r in p.begun]
-        keep(engine.reports, Spill())
 
 
 def _add(piece: Piece, reading: Reading) -> None:

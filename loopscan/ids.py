@@ -20,6 +20,18 @@ _MARK_BITS: Final = 20
 _MARKS: Final = (1 << _MARK_BITS) - 1
 
 
+def in_several(arrays: list[array[int]]) -> frozenset[int]:
+    """The numbers that are in more than one of some arrays, none of which holds one twice."""
+    part = compiled()
+    if part is not None:
+        return frozenset(part.in_several(arrays))
+    met, shared = set[int](), set[int]()
+    for some in map(set, arrays):
+        shared |= met & some
+        met |= some
+    return frozenset(shared)
+
+
 class Ids:
     """A growing set of 64-bit integers with a sign."""
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_right
-from collections import Counter
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
-from itertools import pairwise
-from operator import itemgetter
+from itertools import islice
+from operator import ge, itemgetter
 from typing import Final
 
-from loopscan.chunks import Chunk, Lines, Place, Segment, Stretch
+from loopscan.chunks import Chunk, Lines, Segment, Stretch
+from loopscan.ids import in_several
 from loopscan.noted import Said
+from loopscan.origin import first_place
 from loopscan.reach import Mark
 from loopscan.report import RunReport
 from loopscan.shares import Files, Outcome, Piece
@@ -66,14 +67,13 @@ class Cut:
         self._number()
         if len({c.ties.probe for c in known}) > 1:
             return None
-        times = Counter(run for c in known for run in c.ties.ids)
-        self.split = frozenset(run for run, count in times.items() if count > 1)
+        self.split = in_several([c.ties.ids for c in known])
         first, last = dict[int, Spot](), dict[int, Spot]()
-        for (number, _), chunk in zip(self.keys, known, strict=True):
+        for (number, _), chunk in zip(self.keys, known, strict=True) if self.split else ():
             for run, begins, ends in zip(*chunk.spans, strict=True):
                 if run in self.split:
-                    first.setdefault(run, (number, begins))
-                    last[run] = number, ends
+                    first.setdefault(run, (number, begins + chunk.before))
+                    last[run] = number, ends + chunk.before
         if len(last) < len(self.split):  # they have something else in common than runs
             return None
         return self._stretches(sorted((first[run], last[run], run) for run in last))
@@ -83,11 +83,11 @@ class Cut:
         lines = dict.fromkeys(self.items, 0)
         for number, start in self.keys:
             chunk = self.parts[number, start]
-            chunk.move(lines[number])
-            lines[number] = chunk.lines
+            chunk.before = lines[number] - chunk.start
+            lines[number] += chunk.lines - chunk.start
 
     def _stretches(self, spans: list[tuple[Spot, Spot, int]]) -> list[Stretch] | None:
-        lengths = {number: self.parts[number, start].lines for number, start in self.keys}
+        lengths = {n: self.parts[n, start].before + self.parts[n, start].lines for n, start in self.keys}
         merged: list[tuple[Spot, Spot, set[int]]] = []
         for begins, ends, run in spans:
             if merged and begins <= merged[-1][1]:
@@ -111,7 +111,8 @@ class Cut:
         for number in sorted(n for n in self.items if begins[0] <= n <= ends[0]):
             marks: list[Mark] = [(0, 0)]
             if number == begins[0]:
-                marks = sorted(m for key in self.keys if key[0] == number for m in self.parts[key].marks)
+                parts = [self.parts[key] for key in self.keys if key[0] == number]
+                marks = sorted((place, lines + part.before) for part in parts for place, lines in part.marks)
             at = bisect_right(marks, begins[1] - 1, key=itemgetter(1)) if number == begins[0] else 1
             last = ends[1] if number == ends[0] else None
             found.append(Segment(number, self.items[number], marks[max(0, at - 1)], last=last))
@@ -121,30 +122,44 @@ class Cut:
         """What came of all; None where the parts do not tell it."""
         if any(again.odd for again in self.again):
             return None
-        runs = [r for key in self.keys for r in self.parts[key].runs() if r[1] not in self.split]
-        runs += [r for c in self.again for r in c.runs()]
-        runs.sort(key=itemgetter(2))
-        if self.split and _ambiguous(runs):
-            return None
-        return self._outcome(self.keys, runs)
+        reports, places = list[RunReport](), list[int]()
+        for part in [self.parts[key] for key in self.keys]:
+            left = [at for at, run in enumerate(part.hashes) if run in self.split] if self.split else []
+            some, those = part.reports[:], [place + part.before for place in part.places]
+            for at in reversed(left):
+                del some[at], those[at]
+            reports += some
+            places += those
+        for again in self.again:
+            for report, place in zip(again.reports, again.places, strict=True):
+                at = bisect_left(places, place)
+                reports.insert(at, report)
+                places.insert(at, place)
+        if any(map(ge, places, islice(places, 1, None))):
+            if self.split and len(set(places)) < len(places):  # which one is first cannot be told
+                return None
+            reports = [report for _, report in sorted(zip(places, reports, strict=True), key=itemgetter(0))]
+            places.sort()
+        return self._outcome(self.keys, reports, places)
 
     def begun(self) -> Outcome | None:
         """What is known where the scan was stopped: what came of the first part, if anything did."""
         first = self.parts.get(self.keys[0])
-        return None if first is None else self._outcome(self.keys[:1], list(first.runs()))
+        return None if first is None else self._outcome(self.keys[:1], first.reports, list(first.places))
 
-    def _outcome(self, keys: list[tuple[int, int]], runs: list[tuple[RunReport, int, Place]]) -> Outcome:
-        ids, pieces = set[int](), dict[int, Piece]()
+    def _outcome(self, keys: list[tuple[int, int]], reports: list[RunReport], places: list[int]) -> Outcome:
+        ids, pieces = array("q"), dict[int, Piece]()
         for key in keys:
-            chunk = self.parts[key]
-            said = pieces.setdefault(key[0], Piece(Said([], Skips()), read=1)).said
-            ids.update(chunk.ties.ids)
-            said.sayings += chunk.said.sayings
-            said.rest.merge(chunk.said.rest)
-        for report, _, place in runs:
-            pieces[place[0]].begun.append(report)
+            part = self.parts[key]
+            ids.extend(part.ties.ids)
+            if key[0] not in pieces:
+                begin, end = (bisect_left(places, first_place(n)) for n in (key[0], key[0] + 1))
+                pieces[key[0]] = Piece(Said([], Skips()), read=1, begun=reports[begin:end])
+            said = pieces[key[0]].said
+            said.sayings += part.said.moved(part.before)
+            said.rest.merge(part.said.rest)
         probe = self.parts[keys[0]].ties.probe
-        return Outcome(pieces, Piece(Said([], Skips())), Ties(array("q", ids), probe=probe))
+        return Outcome(pieces, Piece(Said([], Skips())), Ties(ids, probe=probe))
 
 
 def merged(cuts: list[Cut]) -> Cut:
@@ -153,7 +168,3 @@ def merged(cuts: list[Cut]) -> Cut:
     items = {n: item for cut in cuts for n, item in cut.items.items()}
     keys = sorted(key for cut in cuts for key in cut.keys)
     return Cut(items, keys, {key: lines for cut in cuts for key, lines in cut.parts.items()})
-
-
-def _ambiguous(runs: list[tuple[RunReport, int, Place]]) -> bool:
-    return any(one[2] == other[2] for one, other in pairwise(runs))

@@ -27,8 +27,8 @@ class Keeper(Protocol):
     def wants(self, run: str, format_name: str) -> bool:
         """Whether a run is asked for that is none of those."""
 
-    def start(self, begun: Iterable[tuple[Quiet, int | None]], format_name: str) -> None:
-        """The first turns of quiet runs are over, told by lines, or by the end of their log (None)."""
+    def start(self, begun: Iterable[Quiet], format_name: str) -> None:
+        """The first turns of quiet runs are over."""
 
     def wakes(self, state: Quiet, format_name: str) -> None:
         """A run is quiet no longer."""

@@ -19,7 +19,6 @@ from loopscan.quiets import Quiets
 from loopscan.report import RunReport
 from loopscan.run import Run, new_run
 from loopscan.settings import Settings
-from loopscan.settle import settle
 from loopscan.spill import Spill
 from loopscan.wake import woken
 
@@ -65,9 +64,9 @@ class Opened:
         """Whether a run is asked for: all are, but for those."""
         return run not in self._runs[format_name]
 
-    def start(self, begun: Iterable[tuple[Quiet, int | None]], format_name: str) -> None:
+    def start(self, begun: Iterable[Quiet], format_name: str) -> None:
         """Take note of quiet runs that begin."""
-        for state, _ in begun:
+        for state in begun:
             self._open[format_name, state.run] = state
 
     def wakes(self, state: Quiet, format_name: str) -> None:
@@ -140,8 +139,8 @@ class Opened:
             run = self._runs[self._whole[0]].pop(self._whole[1])
             self._open[self._whole], self._whole = _finished(run), None
 
-    def _finished(self) -> list[RunReport]:
-        """The reports of the open runs, which are released one by one."""
+    def _finished(self) -> list[Any]:
+        """The reports of the open runs, which are released one by one; those that are quiet as they are."""
         identities = list(self._open)
         runs: list[Any] = list(self._open.values())
         self._open = {}
@@ -154,7 +153,6 @@ class Opened:
                 if isinstance(run, Run):
                     self._naps.forget(run)
                     runs[number] = _finished(run)
-        settle(runs, identities, self.spill)  # last: there is more room then
         return runs
 
 

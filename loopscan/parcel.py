@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import gc
 import pickle
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import fields
 from operator import attrgetter
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from msgspec.structs import astuple
 
@@ -20,14 +21,15 @@ from loopscan.fired import NONE
 from loopscan.money import Checked, Guessed, Money, Spent
 from loopscan.part import Part
 from loopscan.price import Price
+from loopscan.quiet import Quiet
 from loopscan.report import RunReport
 from loopscan.series import Series, Totals
-from loopscan.settle import NO_GAP, Settled, made
+from loopscan.settle import NO_GAP, Settled, made, settled
 from loopscan.spill import Spill
 from loopscan.waste import Waste
 
-_ELSEWHERE: Final = Spill(0)
-"""Stands for the spill of another process."""
+_AT_HAND: Final = Spill(sys.maxsize)
+"""Keeps what is on its way."""
 
 _head: Final = attrgetter(*[f.name for f in fields(Finished)][: Finished.__match_args__.index("series")])
 _Finished: Final[Any] = Finished
@@ -42,14 +44,20 @@ _SHORT: Final = 4
 
 
 class Reports(list[RunReport]):
-    """Reports, without exits yet, that are packed so."""
+    """Reports, without exits yet, that are packed so; quiet runs among them become theirs."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         scanner = made()
         if scanner is None:
             return _reports, ([_values(report) for report in self],)
-        data, shared, others = scanner.parcel(self)
-        return _all, (data, shared, others, [_values(self[number]) for number in others])
+        *data, others = scanner.parcel(self)
+        return _all, (*data, others, [_values(self[number]) for number in others])
+
+
+class _To:
+    """What is unpacked goes to."""
+
+    spill: ClassVar[Spill]
 
 
 def packed(found: object) -> bytes:
@@ -58,25 +66,17 @@ def packed(found: object) -> bytes:
         return pickle.dumps(found, pickle.HIGHEST_PROTOCOL)
 
 
-def unpacked(data: bytes) -> object:
-    """What was packed. The series are without a spill: see `keep`."""
+def unpacked(data: bytes, spill: Spill) -> object:
+    """What was packed; the series of its reports are kept in `spill`."""
+    _To.spill = spill
     with _uncollected():
         return pickle.loads(data)
 
 
-def keep(reports: list[RunReport], spill: Spill) -> None:
-    """Keep the series of reports of another process."""
-    quiet = [report for report in reports if type(report) is Settled]
-    spill.keep_all([report.part for report in quiet if type(report.part.kept) is bytes])
-    for settled in quiet:
-        settled.spill = spill
-    for report in reports:
-        if type(report) is not Settled:
-            report.keep(spill)
-
-
-def _values(report: RunReport) -> Any:
+def _values(report: RunReport | Quiet) -> Any:
     """A report as values that take little to pack."""
+    if isinstance(report, Quiet):
+        report = settled(report, _AT_HAND)
     if isinstance(report, Settled):
         told = (_calm(report),) if isinstance(report, Calm) else ()
         gap = None if report.gap is NO_GAP else report.gap
@@ -103,11 +103,11 @@ def _reports(values: list[Any]) -> list[RunReport]:
     return [_settled(*value) if len(value) <= _SHORT else _finished(*value) for value in values]
 
 
-def _all(data: bytes, shared: list[Any], others: list[int], values: list[Any]) -> list[RunReport]:
+def _all(heads: bytes, columns: bytes, shared: list[Any], others: list[int], values: list[Any]) -> list[RunReport]:
     """Reports of quiet runs, and others, by number, between them."""
-    scanner = made()
+    scanner, spill = made(), _To.spill
     assert scanner is not None
-    reports: list[RunReport] = scanner.unparcel(data, shared, _ELSEWHERE)
+    reports: list[RunReport] = scanner.unparcel(heads, columns, shared, spill, spill.take(columns))
     for number, report in zip(others, _reports(values), strict=True):
         reports.insert(number, report)
     return reports
@@ -115,7 +115,7 @@ def _all(data: bytes, shared: list[Any], others: list[int], values: list[Any]) -
 
 def _settled(head: Any, part: Any, price: Price | None, told: Any = None) -> Settled:
     *names, gap = head
-    shared = (*names, gap or NO_GAP, Part(*part), price, _ELSEWHERE, NONE)
+    shared = (*names, gap or NO_GAP, _kept(part), price, _To.spill, NONE)
     report: Settled = _Settled(*shared) if told is None else _Calm(*shared, None, None, *told)
     return report
 
@@ -124,7 +124,7 @@ def _finished(head: Any, parts: Any, series: Any, money: Any, waste: Any, notes:
     unpaid, rates, whole = series
     spent, bills, rest = money
     wasted, waiting = waste or (_NO_WASTE, _NO_WASTE)
-    one = Series([Part(*p) for p in parts], unpaid, rates, _ELSEWHERE, Totals(*whole))
+    one = Series([_kept(part) for part in parts], unpaid, rates, _To.spill, Totals(*whole))
     for variant in variants or ():
         variant.series = one
     report: Finished = _Finished(
@@ -137,6 +137,12 @@ def _finished(head: Any, parts: Any, series: Any, money: Any, waste: Any, notes:
         variants=variants or [],
     )
     return report
+
+
+def _kept(values: tuple[Any, ...]) -> Part:
+    part = Part(*values)
+    part.keep(_To.spill)
+    return part
 
 
 @contextmanager

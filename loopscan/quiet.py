@@ -45,15 +45,17 @@ _NO_SLOTS: Final = array("H", bytes(2 * SLOTS + 2))
 class Quiet(msgspec.Struct, gc=False):
     """A run of usual turns.
 
-    `name`: where it was read, as shown; `model`, `most`, `since`, `until`: model, longest prompt and times under which
-    `terms` hold. `reach`: turns that are looked back. `first`, `line`: first and last line, `log`: number of the log
-    they stand in; `highest`: number that it gives the last turn. `turns`: one `TURN` after the other; `slots`: the last
-    one by `SLOTS` of its ident; `trails`: by tool. `kept`: what the window holds where the log cannot be read again.
-    `marks`: of the lines, by `loopscan.formats._native_runs.mark`, where they are asked for.
+    `name`: where it was read, as shown; `format`: that of the log; `model`, `most`, `since`, `until`: model, longest
+    prompt and times under which `terms` hold. `reach`: turns that are looked back. `first`, `line`: its first and last
+    line, `log`: number of the log they stand in; `told`: the line by which its first turn is known to be over, None =
+    the end; `highest`: number that it gives the last turn. `turns`: one `TURN` after another; `slots`: the last one by
+    `SLOTS` of its ident; `trails`: by tool. `kept`: what the window holds where the log cannot be read again. `marks`:
+    of lines, by `loopscan.formats._native_runs.mark`, where they are asked for.
     """
 
     run: str
     name: str
+    format: str
     source: Source | None
     terms: Terms
     model: str | None
@@ -64,6 +66,7 @@ class Quiet(msgspec.Struct, gc=False):
     first: int
     log: int
     line: int = 0
+    told: int | None = None
     highest: float = float("-inf")
     turns: bytearray = msgspec.field(default_factory=bytearray)
     slots: array[int] = msgspec.field(default_factory=_NO_SLOTS.__copy__)
@@ -236,10 +239,10 @@ def pattern(model: str | None, time: float | None, settings: Settings, prices: P
     return Pattern(model, terms, most, since, since + PRICE_SPAN, max(settings.window, REACH))
 
 
-def quiet(like: Pattern, run: str, line: int, name: str, source: Source | None, log: int) -> Quiet:
+def quiet(like: Pattern, run: str, line: int, name: str, format_name: str, source: Source | None, log: int) -> Quiet:
     """A run whose first turn, at `line`, is of that pattern; it is not taken yet."""
     state = Quiet(
-        run, name, source, like.terms, like.model, like.most, like.since, like.until, like.reach, line, log
+        run, name, format_name, source, like.terms, like.model, like.most, like.since, like.until, like.reach, line, log
     )  # fmt: skip
     if source is None:
         state.kept = Kept()

@@ -73,13 +73,13 @@ class Quiets:
 
         Byte, number and place of the first line that is not taken; whether its call is known to have come before.
         """
-        begun: list[Any] = []  # states, each with the line that tells of it
+        begun: list[Quiet] = []
         found = native.take(
             self.states, self.fresh, self._source, self._log, self._prices, self.begin_run, begun, self.going,
             self._known, self._full, *where,
         )  # fmt: skip
         if begun:
-            self._keeper.start(zip(begun[::2], begun[1::2], strict=True), self._format)
+            self._keeper.start(begun, self._format)
         return found
 
     def take(self, rows: list[Row], at: int) -> int:
@@ -174,14 +174,15 @@ class Quiets:
         like = self._like
         if like is None or model != like.model or not like.since <= (time or 0.0) < like.until:
             like = self._like = pattern(model, time, self._settings, self._prices)
-        state = quiet(like, run, line, self._name, self._source, self._log)
+        state = quiet(like, run, line, self._name, self._format, self._source, self._log)
         self.states[run] = self.fresh[run] = state
         return state
 
     def start(self, state: Quiet, line: int | None) -> None:
         """The first turn of a run is over."""
         if self.fresh.pop(state.run, None) is not None:
-            self._keeper.start([(state, line)], self._format)
+            state.told = line
+            self._keeper.start([state], self._format)
 
     def end(self) -> None:
         """Nothing more comes of any run."""

@@ -84,7 +84,7 @@ def _first(leg: Leg, task: Task) -> Ran:
     piece = Piece(noted.cut(), reading.not_logs, reading.failures, reading.unopened, reading.read)
     engine.release()
     late, ties = Piece(noted.cut()), ties_of(engine, course.scan)
-    piece.begun, piece.closed = Reports(engine.close()), Reports(engine.reports)
+    piece.begun, piece.closed = Reports(engine.over()), Reports(engine.reports)
     return Ran(Said([], noted), ties, outcome=Outcome({leg.number: piece}, late, ties))
 
 

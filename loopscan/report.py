@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from loopscan.fired import Fired
     from loopscan.money import Children, Money
     from loopscan.series import Series, Totals
-    from loopscan.spill import Spill
 
 
 class RunReport(ABC):
@@ -93,10 +92,6 @@ class RunReport(ABC):
     @abstractmethod
     def altered(self, **changes: Any) -> RunReport:
         """The same with other values of some fields."""
-
-    @abstractmethod
-    def keep(self, spill: Spill) -> None:
-        """Keep in `spill` what is packed of the turns."""
 
     def stopped(self, caps: Caps) -> list[Fired] | None:
         """The exits that fire on it, smallest turn first, where that is plain to see; None = it is to be found out."""

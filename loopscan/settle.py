@@ -149,11 +149,6 @@ class Settled(RunReport):
         """Whether no send of the run could be priced."""
         return self.price is None
 
-    def keep(self, spill: Spill) -> None:
-        """Keep in `spill` what is packed of the turns."""
-        self.part.keep(spill)
-        self.spill = spill
-
     def stopped(self, caps: Caps) -> list[Fired] | None:
         """No exits, where that is plain to see."""
         part = self.part
@@ -182,21 +177,21 @@ def made() -> ModuleType | None:
     return part
 
 
-def settle(runs: list[Any], identities: list[tuple[str, str]], spill: Spill) -> None:
-    """Put the reports of the quiet runs among some, each with its format and id, in their places."""
+def settle(runs: list[Any], spill: Spill) -> None:
+    """Put the reports of the quiet runs among some in their places."""
     scanner = made()
-    left = range(len(runs)) if scanner is None else scanner.settle(runs, identities, spill)
+    left = range(len(runs)) if scanner is None else scanner.settle(runs, spill)
     for number in left:
         if isinstance(runs[number], Quiet):
-            runs[number] = settled(runs[number], identities[number][0], spill)
+            runs[number] = settled(runs[number], spill)
 
 
-def settled(state: Quiet, format_name: str, spill: Spill) -> Settled:
+def settled(state: Quiet, spill: Spill) -> Settled:
     """The report of a quiet run."""
     part, times = state.part(spill)
     gap = NO_GAP if times.gap[0] < 60 else times.gap  # as nearly all are, of which nothing is said
     return Settled(
-        state.run, state.name, format_name, state.model, times.started, times.ended, gap, part, state.terms.price,
+        state.run, state.name, state.format, state.model, times.started, times.ended, gap, part, state.terms.price,
         spill, NONE,
     )  # fmt: skip
 

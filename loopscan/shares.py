@@ -23,7 +23,8 @@ from loopscan.ties import Ties, ties_of
 class Task:
     """What all shares of a scan have in common.
 
-    `says`, `tells`: whether anybody listens. `limit`: skipped records that are said one by one.
+    `says`, `tells`: whether anybody listens. `limit`: skipped records that are said one by one. `held`: what was made
+    of parts and is not freed before the process ends: run by run, that takes as long as some of their turns.
     """
 
     inputs: Inputs
@@ -32,6 +33,7 @@ class Task:
     says: bool
     tells: bool
     limit: int
+    held: list[object] = field(default_factory=list)
 
     def scan(self) -> tuple[Noted, Scan]:
         """An empty scan."""
@@ -119,7 +121,7 @@ def _read(task: Task, items: tuple[tuple[int, Input], ...]) -> Outcome:
         marks.append((len(engine.reports), len(engine.begun)))
     engine.release()
     late, ties = Piece(noted.cut()), ties_of(engine, scan)
-    begun, closed, begins = engine.close(), 0, 0
+    begun, closed, begins = engine.over(), 0, 0
     for piece, (ends, more) in zip((*pieces.values(), late), (*marks, (None, None)), strict=True):
         piece.closed, piece.begun = Reports(engine.reports[closed:ends]), Reports(begun[begins:more])
         closed, begins = ends or 0, more or 0

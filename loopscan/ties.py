@@ -9,7 +9,8 @@ from __future__ import annotations
 from array import array
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
-from itertools import chain
+from functools import cache
+from typing import cast
 
 from loopscan.engine import Audit
 from loopscan.formats import Scan
@@ -37,21 +38,30 @@ class Ties:
     probe: int = field(default_factory=lambda: hash(("ties", None)))
 
 
+@cache
+def salt(format_name: str) -> int:
+    """What the hashes of runs of a format have in common."""
+    return hash(("run", format_name))
+
+
 def run_hash(format_name: str, run: str) -> int:
     """The hash of a run."""
-    return hash(("run", format_name, run))
+    return hash(run) ^ salt(format_name)
 
 
-def ties_of(engine: Audit, scan: Scan) -> Ties:
-    """What a scan had, before its runs are closed."""
+def ties_of(engine: Audit, scan: Scan, begun: Iterable[int] | None = None) -> Ties:
+    """What a scan had, before its runs are closed. `begun`: their hashes, where those are known."""
     found, wide = scan.seen, dict[str, bool]()
-    more = {run_hash(*run) for run in chain(engine.begun, engine.loose)}
+    more = set([run_hash(*run) for run in engine.begun] if begun is None else begun)
+    more.update([run_hash(*run) for run in engine.loose])
     for key, kept in scan.memory.items():
         each = () if isinstance(kept, set) and f"{key} ids" in scan.memory else _each(key, kept)
         if each is None:
             wide[key] = bool(getattr(kept, "threads", kept))
+        elif key == _NATIVE:
+            more.update([run_hash(key, cast(str, run)) for run in each])
         else:
-            more.update(hash(("run" if key == _NATIVE else "kept", key, own)) for own in each)
+            more.update([hash(("kept", key, own)) for own in each])
     ids = array("q", found)
     ids.extend([number for number in more if number not in found] if ids else more)
     return Ties(ids, wide, len(scan.skips.unknown) >= KINDS)
@@ -72,6 +82,8 @@ def _each(key: str, kept: JSON) -> Iterable[Hashable] | None:
 
 def groups(ties: dict[int, Ties]) -> list[list[int]]:
     """Those that have something in common, together, smallest first; each of them in one list."""
+    if len(ties) < 2:
+        return [[node] for node in ties]
     above = {node: node for node in ties}
 
     def top(node: int) -> int:

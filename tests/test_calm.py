@@ -16,7 +16,7 @@ from loopscan.blob import Blob
 from loopscan.calm import Calm, calm
 from loopscan.formats import Scan, openai_messages
 from loopscan.key import Keyer
-from loopscan.parcel import Reports, keep, packed, unpacked
+from loopscan.parcel import Reports, packed, unpacked
 from loopscan.prices import from_options
 from loopscan.spill import Spill
 from loopscan.whole import Whole
@@ -111,8 +111,7 @@ def test_most_calm_runs_are_seen_to_be(tmp_path: Path) -> None:
 @pytest.mark.parametrize("settings", FILLED[:2], ids=["", "modelled"])
 def test_reports_that_are_sent_or_altered_say_the_same(settings: Settings, tmp_path: Path) -> None:
     reports = [report for report in calm_reports(tmp_path, settings) if report is not None]
-    sent: Any = unpacked(packed(Reports(reports)))
-    keep(sent, Spill())
+    sent: Any = unpacked(packed(Reports(reports)), Spill())
     for report, other in zip(reports, sent, strict=True):
         assert record(other) == record(report)
         assert list(other.series.usd) == list(report.series.usd)

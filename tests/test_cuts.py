@@ -29,6 +29,7 @@ from loopscan.scan import Inputs, Reading, run
 from loopscan.settings import Settings
 from loopscan.shares import Files, Share, task
 from loopscan.skips import Skips
+from loopscan.spill import Spill
 from tests.bench.fuzz import log
 from tests.conftest import native
 from tests.several import FIGURES
@@ -271,7 +272,7 @@ def test_a_part_of_a_file_that_is_gone(tmp_path: Path) -> None:
     inputs = Inputs([str(path)])
     item = inputs.items()[0]
     path.unlink()
-    lines = unpacked(Chunk(0, item, 0, None).read(task(inputs, Settings(), Unpriced())))
+    lines = unpacked(Chunk(0, item, 0, None).read(task(inputs, Settings(), Unpriced())), Spill())
     assert isinstance(lines, Lines)
     assert lines.odd
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from array import array
+from collections import Counter
+from itertools import chain, pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from loopscan import ids
-from loopscan.ids import Ids
+from loopscan.ids import Ids, in_several
 
 NUMBERS = st.lists(st.integers(-(1 << 63), (1 << 63) - 1) | st.integers(-40, 40), max_size=200)
 
@@ -32,3 +34,13 @@ def test_it_is_a_set(numbers: list[int], others: list[int]) -> None:
         assert all((n + 1 in mine) == (n + 1 in plain) for n in plain)
         sizes = [len(part) for part in mine._packed]
         assert all(a >= 2 * b for a, b in pairwise(sizes))
+
+
+@given(st.lists(st.sets(st.one_of(st.integers(1, 9), st.integers(-(1 << 63), (1 << 63) - 1).filter(bool))), max_size=5))
+def test_what_is_in_several(sets: list[set[int]]) -> None:
+    arrays = [array("q", some) for some in sets]
+    want = {number for number, times in Counter(chain(*sets)).items() if times > 1}
+    assert in_several(arrays) == want
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ids, "compiled", lambda: None)
+        assert in_several(arrays) == want

@@ -1,75 +1,134 @@
-"""Reports that were sent from one process to another say what they said, whichever part packs them."""
+"""Quiet runs and reports that were sent from one process to another say what they said, whichever part packs them."""
 
 from __future__ import annotations
 
-from array import array
+from math import nan
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopscan import parcel
+from loopscan import excerpt, parcel
 from loopscan.compiled import compiled
-from loopscan.fired import NONE
-from loopscan.parcel import Reports, keep, packed, unpacked
-from loopscan.part import Part, priced
+from loopscan.excerpt import Excerpt
+from loopscan.origin import place_of
+from loopscan.parcel import Reports, packed, unpacked
+from loopscan.quiet import TURN, Quiet
 from loopscan.records import record
 from loopscan.report import RunReport
-from loopscan.settle import NO_GAP, Settled, made
+from loopscan.settle import made, settle, settled
 from loopscan.spill import Spill
-from tests.render.test_records import BUSY, quiet_runs
+from loopscan.terms import terms_of
+from loopscan.ties import run_hash
+from tests.render.test_records import BUSY, NAMES, PRICE, TURNS
+
+needs_compiled = pytest.mark.skipif(made() is None, reason="nothing is compiled here")
+LINES = st.integers(1, 10**6)
 
 
 @st.composite
-def reports(draw: st.DrawFn) -> list[RunReport]:
-    """Some of quiet runs, some in full between them; without what the whole scan tells, as they are sent."""
-    found: list[RunReport] = []
-    for run in draw(st.lists(quiet_runs(), max_size=6)):
-        run.exits, run.times_normal, run.children = NONE, None, None
-        found.append(run if draw(st.booleans()) else run.altered(labels={"a": "b"}))
+def quiets(draw: st.DrawFn) -> Quiet:
+    """A quiet run with any figures that one can have."""
+    turns, terms = draw(TURNS), terms_of(draw(st.sampled_from([None, PRICE])))
+    state = Quiet(
+        draw(NAMES), draw(NAMES), draw(st.sampled_from(["loopscan", "other"])), None, terms,
+        draw(st.one_of(st.none(), NAMES)), 10**9, 0.0, 0.0, 9, draw(LINES), 0, draw(LINES),
+        draw(st.one_of(st.none(), LINES)),
+    )  # fmt: skip
+    for number, (sent, output, time) in enumerate(turns):
+        moment = draw(st.sampled_from([time, time, nan, 0.0, 100.0 * number]))
+        state.turns += TURN.pack(number, 0, moment, sent, output, 0, 0, 0, 0)
+    return state
+
+
+@st.composite
+def runs_of_all_kinds(draw: st.DrawFn) -> list[Any]:
+    """Some quiet ones, some reports in full between them; without what the whole scan tells, as they are sent."""
+    found: list[Any] = []
+    for run in draw(st.lists(quiets(), max_size=6)):
+        full = draw(st.sampled_from([False, False, True]))
+        found.append(settled(run, Spill()).altered(labels={"a": "b"}) if full else run)
     return found
 
 
+def reported(run: Any) -> RunReport:
+    """The report of a run."""
+    report: RunReport = settled(run, Spill()) if isinstance(run, Quiet) else run
+    return report
+
+
+def told(runs: list[RunReport]) -> str:
+    """All that reports say."""
+    return str([(type(run), record(run), run.kind, columns_of(run)) for run in runs])
+
+
+def columns_of(run: RunReport) -> list[list[Any]]:
+    """The numbers of its turns."""
+    series = run.series
+    return [list(column) for part in series.parts for column in part.columns(series.spill)]
+
+
+def without(patch: pytest.MonkeyPatch, scanner: object) -> None:
+    """Do without the compiled part, where `scanner` is None."""
+    if scanner is None:
+        patch.setattr(parcel, "made", lambda: None)
+        patch.setattr(excerpt, "compiled", lambda: None)
+
+
 @BUSY
-@given(reports())
-def test_what_is_sent_arrives(runs: list[RunReport]) -> None:
+@given(runs_of_all_kinds(), st.sampled_from([0, 40, 10**6]))
+def test_what_is_sent_arrives(runs: list[Any], room: int) -> None:
+    want = told([reported(run) for run in runs])
     for scanner in {compiled(), None}:
         with pytest.MonkeyPatch.context() as patch:
-            if scanner is None:
-                patch.setattr(parcel, "made", lambda: None)
-            arrived: Any = unpacked(packed(Reports(runs)))
-            assert [type(run) for run in arrived] == [type(run) for run in runs]
-            keep(arrived, Spill())
-            assert str([record(run) for run in arrived]) == str([record(run) for run in runs])
-            assert [run.series.spent(1) for run in arrived] == [run.series.spent(1) for run in runs]
-            assert [run.kind for run in arrived] == [run.kind for run in runs]
+            without(patch, scanner)
+            spill = Spill(room)
+            arrived: Any = unpacked(packed(Reports(runs)), spill)
+            assert told(arrived) == want
+            spill.close()
 
 
-@pytest.mark.skipif(made() is None, reason="nothing is compiled here")
-def test_numbers_that_lie_in_a_file_are_sent() -> None:
-    spill = Spill(0)
-    runs = [Settled(f"r{n}", "log", "loopscan", None, 1.0, 2.0, NO_GAP, part(spill), None, spill, NONE) for n in (1, 2)]
-    arrived: Any = unpacked(packed(Reports(runs)))
-    assert [run.series.spent(2) for run in arrived] == [run.series.spent(2) for run in runs] == [(3, 7, 0)] * 2
-    spill.close()
+@needs_compiled
+@BUSY
+@given(runs_of_all_kinds())
+def test_reports_are_the_same_whichever_part_makes_them(runs: list[Any]) -> None:
+    want = told([reported(run) for run in runs])
+    settle(runs, Spill())
+    assert told(runs) == want
 
 
-@pytest.mark.skipif(made() is None, reason="nothing is compiled here")
-def test_damaged_bytes_are_an_error() -> None:
+@needs_compiled
+@BUSY
+@given(st.lists(quiets(), min_size=1, max_size=4))
+def test_damaged_bytes_are_an_error(runs: list[Quiet]) -> None:
     scanner = made()
     assert scanner is not None
-    runs = [Settled("r", "log", "loopscan", None, 1.0, 2.0, (61.0, 2), part(Spill()), None, Spill(), NONE)]
-    data, shared, others = scanner.parcel(runs)
-    assert not others
-    assert [(run.run, run.gap) for run in scanner.unparcel(data, shared, Spill())] == [("r", (61.0, 2))]
-    for cut in range(1, len(data)):
-        with pytest.raises(ValueError, match="no reports"):
-            scanner.unparcel(data[:cut], shared, Spill())
-    with pytest.raises(ValueError, match="no reports"):
-        scanner.unparcel(data, [], Spill())
+    heads, columns, shared, others = scanner.parcel(runs)
+    arrived = scanner.unparcel(heads, columns, shared, Spill(), -1)
+    assert len(arrived) == len(runs) - len(others)
+    if arrived:
+        for less in (columns[:-1], shared), (columns, []):
+            with pytest.raises(ValueError, match="no runs"):
+                scanner.unparcel(heads, *less, Spill(), -1)
+        for cut in range(1, min(100, len(heads))):
+            with pytest.raises(ValueError, match="no runs"):
+                scanner.unparcel(heads[:-cut], columns, shared, Spill(), -1)
 
 
-def part(spill: Spill) -> Part:
-    """Numbers of two turns."""
-    return priced(array("I", [1, 2]), array("I", [3, 4]), array("d", [0.0, 1.0]), (0, 0), spill)
+@BUSY
+@given(runs_of_all_kinds(), st.integers(0, 3))
+def test_where_quiet_runs_begin_and_stand(runs: list[Any], number: int) -> None:
+    quiet = {(run.format, run.run): run for run in runs if isinstance(run, Quiet)}
+    want = [
+        (run_hash(*who), place_of(number, run.told or run.first, run.told is None), run.first, run.line)
+        for who, run in quiet.items()
+    ]
+    for scanner in {compiled(), None}:
+        with pytest.MonkeyPatch.context() as patch:
+            without(patch, scanner)
+            engine = Excerpt(number=number)
+            for who, run in quiet.items():
+                engine.start([run], who[0])
+            engine.note()
+            assert list(zip(engine.hashes, engine.places, engine.first, engine.last, strict=True)) == want

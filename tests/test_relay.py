@@ -26,6 +26,7 @@ from loopscan.relayed import Relay
 from loopscan.scan import Inputs, Reading, run
 from loopscan.settings import Settings
 from loopscan.shares import Files, Share, task
+from loopscan.spill import Spill
 from tests.conftest import native
 from tests.several import FIGURES
 from tests.test_jobs import same
@@ -53,7 +54,7 @@ class Here:
         for number, share in shares.items():
             found = share.read(self.task)
             if isinstance(share, Leg):
-                ran = unpacked(found)
+                ran = unpacked(found, Spill())
                 assert isinstance(ran, Ran)
                 self.gone.append((share.at, ran.reached))
             self.whole += isinstance(share, Files)

@@ -3,6 +3,7 @@
 #include "ids.h"
 
 const char any_holds_doc[] = "any_holds(arrays, number) -> whether one of the sorted arrays holds a number.";
+const char in_several_doc[] = "in_several(arrays) -> the numbers that are in more than one of them; none holds one twice.";
 const char merged_doc[] = "merged(one, other) -> the numbers of two sorted arrays in their order, as bytes.";
 
 PyObject *any_holds_of(PyObject *Py_UNUSED(self), PyObject *args) {
@@ -15,6 +16,44 @@ PyObject *any_holds_of(PyObject *Py_UNUSED(self), PyObject *args) {
         return NULL;
     int there = beyond ? 0 : any_holds(arrays, number);
     return there < 0 ? NULL : PyBool_FromLong(there);
+}
+
+/* Put the numbers of an array into a table that has room for them, and into a list those that are in there already. 0
+   stands for an empty slot: it is never told of. False with an exception. */
+static bool put_numbers(Recent *table, PyObject *array, PyObject *there) {
+    Py_buffer buffer;
+    if (PyObject_GetBuffer(array, &buffer, PyBUF_SIMPLE) < 0)
+        return false;
+    const int64_t *numbers = buffer.buf, *end = numbers + buffer.len / (Py_ssize_t)sizeof *numbers;
+    bool fine = true;
+    for (; fine && numbers < end; numbers++) {
+        int64_t *slot = slot_of(table, *numbers);
+        PyObject *known = *slot ? PyLong_FromLongLong(*numbers) : NULL;
+        fine = !*slot || (known && PyList_Append(there, known) == 0);
+        Py_XDECREF(known);
+        *slot = *numbers;
+    }
+    PyBuffer_Release(&buffer);
+    return fine;
+}
+
+PyObject *in_several(PyObject *Py_UNUSED(self), PyObject *arrays) {
+    Recent table = {.room = LEAST_ROOM};
+    PyObject *there = PyList_New(0);
+    Py_ssize_t count = 0, size = 0;
+    bool fine = there && (PyList_Check(arrays) || PyErr_Format(PyExc_TypeError, "arrays") != NULL);
+    for (Py_ssize_t i = 0; fine && i < PyList_GET_SIZE(arrays); i++, count += size)
+        fine = (size = PyObject_Size(PyList_GET_ITEM(arrays, i))) >= 0;
+    while (slots_of(&table) < 2 * count)
+        table.room++;
+    if (fine && !(table.slots = PyMem_Calloc((size_t)slots_of(&table), sizeof *table.slots)))
+        fine = PyErr_NoMemory() != NULL;
+    for (Py_ssize_t i = 0; fine && i < PyList_GET_SIZE(arrays); i++)
+        fine = put_numbers(&table, PyList_GET_ITEM(arrays, i), there);
+    PyMem_Free(table.slots);
+    if (!fine)
+        Py_CLEAR(there);
+    return there;
 }
 
 /* Sort numbers with the help of as many others: byte by byte from the last one on. */

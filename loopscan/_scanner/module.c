@@ -11,7 +11,8 @@ PyObject *settle(PyObject *self, PyObject *const *args, Py_ssize_t count);
 PyObject *summed_to(PyObject *self, PyObject *args);
 PyObject *fill(PyObject *self, PyObject *const *args, Py_ssize_t count);
 PyObject *parcel(PyObject *self, PyObject *reports);
-PyObject *unparcel(PyObject *self, PyObject *const *args, Py_ssize_t count);
+PyObject *unparcel(PyObject *self, PyObject *args);
+PyObject *stands(PyObject *self, PyObject *args);
 PyObject *stop(PyObject *self, PyObject *const *args, Py_ssize_t count);
 PyObject *told(PyObject *self, PyObject *const *args, Py_ssize_t count);
 bool setup_quiet(PyObject *quiet);
@@ -19,8 +20,9 @@ bool setup_going(PyObject *going);
 bool setup_awake(PyObject *look, PyObject *late);
 PyObject *share(PyObject *self, PyObject *args);
 PyObject *any_holds_of(PyObject *self, PyObject *args);
+PyObject *in_several(PyObject *self, PyObject *arrays);
 PyObject *merged(PyObject *self, PyObject *args);
-extern const char any_holds_doc[], merged_doc[];
+extern const char any_holds_doc[], in_several_doc[], merged_doc[];
 PyObject *take_usual(PyObject *self, PyObject *const *args, Py_ssize_t count);
 PyObject *is_steady(PyObject *self, PyObject *value);
 PyObject *says_one(PyObject *self, PyObject *const *args, Py_ssize_t count);
@@ -108,10 +110,11 @@ static PyObject *lines_in(PyObject *Py_UNUSED(self), PyObject *args) {
 PyDoc_STRVAR(share_doc, "share(types, things, pairs, limits): what the loops over turns have of Python.");
 PyDoc_STRVAR(says_one_doc, "says_one(text, words): whether one of them stands in it as a word; None = too long.");
 PyDoc_STRVAR(settle_with_doc, "settle_with(Settled, Part, Fired, none, no_gap): what reports of quiet runs are made of.");
-PyDoc_STRVAR(settle_doc, "settle(runs, identities, spill) -> the numbers of the runs that were not replaced by their reports.");
+PyDoc_STRVAR(settle_doc, "settle(runs, spill) -> the numbers of the runs that were not replaced by their reports.");
 PyDoc_STRVAR(summed_to_doc, "summed_to(columns, turns, codes, rates, turn) -> sums by the end of a turn.");
-PyDoc_STRVAR(parcel_doc, "parcel(reports) -> bytes, what they share, the numbers of those that are not among them.");
-PyDoc_STRVAR(unparcel_doc, "unparcel(bytes, shared, spill) -> the reports.");
+PyDoc_STRVAR(parcel_doc, "parcel(runs) -> bytes, columns, what they share, the numbers of those that are not among them.");
+PyDoc_STRVAR(unparcel_doc, "unparcel(bytes, columns, shared, spill, place) -> the reports.");
+PyDoc_STRVAR(stands_doc, "stands(runs, format, salt, told, waits) -> hashes, places, first and last lines, numbers of the others.");
 PyDoc_STRVAR(stop_doc, "stop(reports, turns, tokens, usd, seconds) -> the numbers of those whose exits Python is to find.");
 PyDoc_STRVAR(told_doc, "told(reports, at, moulds) -> lines of reports, number of the first that is not among them.");
 PyDoc_STRVAR(fill_doc, "fill(pieces, roles, values) -> the text of a record; None where a value is unusual.");
@@ -119,6 +122,7 @@ PyDoc_STRVAR(take_usual_doc, "take_usual(run, turns, at) -> the number of the fi
 
 static PyMethodDef functions[] = {
     {"any_holds", any_holds_of, METH_VARARGS, any_holds_doc},
+    {"in_several", in_several, METH_O, in_several_doc},
     {"lines_in", lines_in, METH_VARARGS, "lines_in(data, begin, end) -> how many ends of lines there are."},
     {"merged", merged, METH_VARARGS, merged_doc},
     {"settle_with", settle_with, METH_VARARGS, settle_with_doc},
@@ -126,7 +130,8 @@ static PyMethodDef functions[] = {
     {"fill", (PyCFunction)(void (*)(void))fill, METH_FASTCALL, fill_doc},
     {"told", (PyCFunction)(void (*)(void))told, METH_FASTCALL, told_doc},
     {"parcel", parcel, METH_O, parcel_doc},
-    {"unparcel", (PyCFunction)(void (*)(void))unparcel, METH_FASTCALL, unparcel_doc},
+    {"unparcel", unparcel, METH_VARARGS, unparcel_doc},
+    {"stands", stands, METH_VARARGS, stands_doc},
     {"stop", (PyCFunction)(void (*)(void))stop, METH_FASTCALL, stop_doc},
     {"summed_to", summed_to, METH_VARARGS, summed_to_doc},
     {"setup", setup, METH_VARARGS, setup_doc},

@@ -15,7 +15,7 @@ static bool set_places(PyObject *quiet) {
     } fields[] = {
         {"run", &at->run}, {"name", &at->name}, {"source", &at->source}, {"terms", &at->terms}, {"model", &at->model},
         {"most", &at->most}, {"since", &at->since}, {"until", &at->until}, {"reach", &at->reach}, {"first", &at->first},
-        {"log", &at->log}, {"line", &at->line}, {"highest", &at->highest}, {"turns", &at->turns}, {"slots", &at->slots},
+        {"log", &at->log}, {"line", &at->line}, {"told", &at->told}, {"format", &at->format}, {"highest", &at->highest}, {"turns", &at->turns}, {"slots", &at->slots},
         {"trails", &at->trails},
     };
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
@@ -156,12 +156,13 @@ static int take_in_episode(const Work *work, const Row *row, int64_t place) {
     return going ? take_going(going, work->source, row, place) : PyErr_Occurred() ? -1 : 0;
 }
 
-/* Tell that the first turn of a run is over, and the line that says so. False with an exception. */
+/* Tell that the first turn of a run is over, and that its line says so. False with an exception. */
 static bool tell(const Work *work, PyObject *state) {
     PyObject *run = *field_at(state, quiet_at.run);
     int fresh = PyDict_Contains(work->fresh, run);
-    return !fresh || (fresh > 0 && PyDict_DelItem(work->fresh, run) == 0 && PyList_Append(work->begun, state) == 0 &&
-                      PyList_Append(work->begun, *field_at(state, quiet_at.line)) == 0);
+    if (fresh > 0)
+        set_field(state, quiet_at.told, Py_NewRef(*field_at(state, quiet_at.line)));
+    return !fresh || (fresh > 0 && PyDict_DelItem(work->fresh, run) == 0 && PyList_Append(work->begun, state) == 0);
 }
 
 /* Take the turn of a line: as `take_turn`. `state`: that of the line before; from then on that of this one. `held`: the

@@ -9,7 +9,8 @@ enum { RECORD = 37 }; /* bytes of a turn: loopscan.quiet.TURN */
 
 typedef struct {
     PyObject *type;
-    Py_ssize_t run, name, source, terms, model, most, since, until, reach, first, log, line, highest, turns, slots, trails;
+    Py_ssize_t run, name, source, terms, model, most, since, until, reach, first, log, line, told, highest, turns, slots, trails,
+        format;
 } QuietAt;
 
 extern QuietAt quiet_at;

@@ -6,21 +6,13 @@
 
 enum { TIME_AT = 16, SENT_AT = 24, OUTPUT_AT = 28, KEPT_AT_ONCE = 500 };
 
-/* What is shared with loopscan.settle; the prices of the run before. */
+/* What is shared with loopscan.settle; the price of the run before. */
 static struct {
-    PyObject *keep_all, *rate_in, *rate_out, *price;
+    PyObject *keep_all, *rate_in, *rate_out, *price, *codes[2][2];
     PyObject *terms, *rates, *price_of_terms;
     int64_t rate[2];
 } with;
 SettleAt settle_at;
-
-/* The turns of a run, added up; their columns as `loopscan.part.of_columns` has them. */
-typedef struct {
-    int64_t sent, output;
-    double longest;
-    Seen times;
-    PyObject *columns;
-} Sums;
 
 static bool set_places(PyObject *settled, PyObject *part, PyObject *fired) {
     SettleAt *at = &settle_at;
@@ -64,19 +56,20 @@ PyObject *settle_with(PyObject *Py_UNUSED(self), PyObject *args) {
     Py_XSETREF(with.rate_in, PyUnicode_InternFromString("input"));
     Py_XSETREF(with.rate_out, PyUnicode_InternFromString("output"));
     Py_XSETREF(with.price, PyUnicode_InternFromString("price"));
-    if (!with.keep_all || !with.rate_in || !with.rate_out || !with.price)
+    const char *codes[2][2] = {{"II--", "II-d"}, {"II=-", "II=d"}};
+    for (int i = 0; i < 4; i++)
+        Py_XSETREF(with.codes[i / 2][i % 2], PyUnicode_InternFromString(codes[i / 2][i % 2]));
+    if (!with.keep_all || !with.rate_in || !with.rate_out || !with.price || PyErr_Occurred())
         return NULL;
     Py_RETURN_NONE;
 }
 
-/* Add up the turns. False with an exception. */
-static bool add_up(PyObject *turns, Sums *sums) {
+/* Add up turns; their columns as `loopscan.part.of_columns` has them. */
+static void add_up(PyObject *turns, char *columns, Sums *sums) {
     const char *record = PyByteArray_AS_STRING(turns);
     Py_ssize_t count = PyByteArray_GET_SIZE(turns) / RECORD;
-    *sums = (Sums){.columns = PyBytes_FromStringAndSize(NULL, count * 16)};
-    if (!sums->columns)
-        return false;
-    char *sent_at = PyBytes_AS_STRING(sums->columns), *output_at = sent_at + 4 * count, *wait_at = output_at + 4 * count;
+    char *output_at = columns + 4 * count, *wait_at = output_at + 4 * count;
+    *sums = (Sums){.turns = count};
     for (Py_ssize_t i = 0; i < count; i++, record += RECORD) {
         uint32_t sent, output;
         double time;
@@ -87,11 +80,11 @@ static bool add_up(PyObject *turns, Sums *sums) {
         sums->output += output;
         double wait = see(&sums->times, time == time, time, (long)i + 1);
         sums->longest = wait > sums->longest ? wait : sums->longest;
-        memcpy(sent_at + 4 * i, &sent, 4);
+        memcpy(columns + 4 * i, &sent, 4);
         memcpy(output_at + 4 * i, &output, 4);
         memcpy(wait_at + 8 * i, &wait, 8);
     }
-    return sums->longest != 0.0 || _PyBytes_Resize(&sums->columns, count * 8) == 0;
+    sums->size = count * (sums->longest != 0.0 ? COLUMNS : COLUMNS / 2);
 }
 
 /* Look the price of a run up. False with an exception. */
@@ -114,40 +107,38 @@ static bool priced(PyObject *terms) {
     return !PyErr_Occurred();
 }
 
-PyObject *part_with(PyObject *fields[IN_PART]) {
-    bool made = true;
-    for (int i = 0; i < IN_PART; i++)
-        made = made && fields[i];
-    PyObject *part = made ? PyObject_Vectorcall(settle_at.part_type, fields, IN_PART, NULL) : NULL;
-    for (int i = 0; i < IN_PART; i++)
-        Py_XDECREF(fields[i]);
-    return part;
-}
-
-PyObject *report_with(PyObject *part, PyObject *spill) {
-    PyTypeObject *type = (PyTypeObject *)settle_at.type;
-    PyObject *report = part ? type->tp_alloc(type, 0) : NULL;
-    if (!report) {
-        Py_XDECREF(part);
-        return NULL;
-    }
-    set_field(report, settle_at.settled.part, part);
-    set_field(report, settle_at.settled.spill, Py_NewRef(spill));
-    set_field(report, settle_at.settled.exits, Py_NewRef(settle_at.none));
-    set_field(report, settle_at.settled.times_normal, Py_NewRef(Py_None));
-    set_field(report, settle_at.settled.children, Py_NewRef(Py_None));
-    return report;
+int sums_of(PyObject *state, char *columns, Sums *sums, PyObject *shared[SHARES]) {
+    int64_t paid;
+    if (!priced(*field_at(state, quiet_at.terms)))
+        return -1;
+    add_up(*field_at(state, quiet_at.turns), columns, sums);
+    if (__builtin_mul_overflow(sums->sent, with.rate[0], &sums->usd) ||
+        __builtin_mul_overflow(sums->output, with.rate[1], &paid) || __builtin_add_overflow(sums->usd, paid, &sums->usd))
+        return 0;
+    shared[OF_SOURCE] = *field_at(state, quiet_at.name);
+    shared[OF_FORMAT] = *field_at(state, quiet_at.format);
+    shared[OF_MODEL] = *field_at(state, quiet_at.model);
+    shared[OF_PRICE] = with.price_of_terms;
+    shared[OF_CODES] = with.codes[sums->usd != 0][sums->longest != 0.0];
+    shared[OF_RATES] = with.rates;
+    return 1;
 }
 
 /* The part of a run; NULL with an exception. */
-static PyObject *part_of(const Sums *sums, Py_ssize_t turns, int64_t usd) {
-    const char *codes = sums->longest != 0.0 ? (usd ? "II=d" : "II-d") : usd ? "II=-" : "II--";
-    PyObject *fields[IN_PART] = {
-        PyLong_FromSsize_t(turns), PyLong_FromLongLong(sums->sent), PyLong_FromLongLong(sums->output),
-        PyLong_FromLongLong(usd), PyFloat_FromDouble(sums->longest), PyUnicode_InternFromString(codes),
-        PyLong_FromSsize_t(PyBytes_GET_SIZE(sums->columns)), Py_NewRef(sums->columns), Py_NewRef(with.rates),
+static PyObject *part_of(const Sums *sums, PyObject *const shared[SHARES], PyObject *kept) {
+    PyObject *fields[] = {
+        PyLong_FromLongLong(sums->turns), PyLong_FromLongLong(sums->sent), PyLong_FromLongLong(sums->output),
+        PyLong_FromLongLong(sums->usd), PyFloat_FromDouble(sums->longest), Py_NewRef(shared[OF_CODES]),
+        PyLong_FromLongLong(sums->size), kept, Py_NewRef(shared[OF_RATES]),
     };
-    return part_with(fields);
+    enum { COUNT = sizeof fields / sizeof *fields };
+    bool made = true;
+    for (int i = 0; i < COUNT; i++)
+        made = made && fields[i];
+    PyObject *part = made ? PyObject_Vectorcall(settle_at.part_type, fields, COUNT, NULL) : NULL;
+    for (int i = 0; i < COUNT; i++)
+        Py_XDECREF(fields[i]);
+    return part;
 }
 
 static PyObject *time_or_none(bool known, double time) {
@@ -159,39 +150,45 @@ static PyObject *gap_of(const Seen *times) {
     return times->gap < 60 ? Py_NewRef(settle_at.no_gap) : Py_BuildValue("(dl)", times->gap, times->gap_turn);
 }
 
-/* The report of a run of a part that is taken over; NULL with an exception. */
-static PyObject *report_of(PyObject *state, PyObject *format, PyObject *spill, const Seen *times, PyObject *part) {
-    PyObject *report = report_with(part, spill);
-    if (!report)
-        return NULL;
-    set_field(report, settle_at.settled.run, Py_NewRef(*field_at(state, quiet_at.run)));
-    set_field(report, settle_at.settled.source, Py_NewRef(*field_at(state, quiet_at.name)));
-    set_field(report, settle_at.settled.model, Py_NewRef(*field_at(state, quiet_at.model)));
-    set_field(report, settle_at.settled.format, Py_NewRef(format));
-    set_field(report, settle_at.settled.started, time_or_none(times->has_started, times->started));
-    set_field(report, settle_at.settled.ended, time_or_none(times->has_ended, times->ended));
-    set_field(report, settle_at.settled.gap, gap_of(times));
-    set_field(report, settle_at.settled.price, Py_NewRef(with.price_of_terms));
+PyObject *report_with(const Sums *sums, PyObject *const shared[SHARES], PyObject *run, PyObject *kept, PyObject *spill) {
+    PyTypeObject *type = (PyTypeObject *)settle_at.type;
+    PyObject *part = part_of(sums, shared, kept), *report = part && run ? type->tp_alloc(type, 0) : NULL;
+    const struct {
+        Where place;
+        PyObject *value;
+    } fields[] = {
+        {settle_at.settled.run, run}, {settle_at.settled.source, Py_NewRef(shared[OF_SOURCE])},
+        {settle_at.settled.format, Py_NewRef(shared[OF_FORMAT])}, {settle_at.settled.model, Py_NewRef(shared[OF_MODEL])},
+        {settle_at.settled.started, time_or_none(sums->times.has_started, sums->times.started)},
+        {settle_at.settled.ended, time_or_none(sums->times.has_ended, sums->times.ended)},
+        {settle_at.settled.gap, gap_of(&sums->times)}, {settle_at.settled.part, part},
+        {settle_at.settled.price, Py_NewRef(shared[OF_PRICE])}, {settle_at.settled.spill, Py_NewRef(spill)},
+        {settle_at.settled.exits, Py_NewRef(settle_at.none)}, {settle_at.settled.times_normal, Py_NewRef(Py_None)},
+        {settle_at.settled.children, Py_NewRef(Py_None)},
+    };
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        if (report)
+            set_field(report, fields[i].place, fields[i].value);
+        else
+            Py_XDECREF(fields[i].value);
     if (PyErr_Occurred())
         Py_CLEAR(report);
     return report;
 }
 
 /* The report of a run; NULL where its sums are absurd, or with an exception. */
-static PyObject *settled(PyObject *state, PyObject *format, PyObject *spill) {
+static PyObject *settled(PyObject *state, PyObject *spill) {
     Sums sums;
-    int64_t usd, paid;
-    PyObject *turns = *field_at(state, quiet_at.turns), *part = NULL, *report = NULL;
-    if (!priced(*field_at(state, quiet_at.terms)) || !add_up(turns, &sums))
+    PyObject *shared[SHARES];
+    Py_ssize_t turns = PyByteArray_GET_SIZE(*field_at(state, quiet_at.turns)) / RECORD;
+    PyObject *columns = PyBytes_FromStringAndSize(NULL, turns * COLUMNS);
+    int fine = columns ? sums_of(state, PyBytes_AS_STRING(columns), &sums, shared) : -1;
+    if (fine > 0 && _PyBytes_Resize(&columns, (Py_ssize_t)sums.size) < 0)
         return NULL;
-    bool sane = !__builtin_mul_overflow(sums.sent, with.rate[0], &usd) &&
-                !__builtin_mul_overflow(sums.output, with.rate[1], &paid) && !__builtin_add_overflow(usd, paid, &usd);
-    if (sane)
-        part = part_of(&sums, PyByteArray_GET_SIZE(turns) / RECORD, usd);
-    if (part)
-        report = report_of(state, format, spill, &sums.times, part);
-    Py_DECREF(sums.columns);
-    return report;
+    if (fine > 0)
+        return report_with(&sums, shared, Py_NewRef(*field_at(state, quiet_at.run)), columns, spill);
+    Py_XDECREF(columns);
+    return NULL;
 }
 
 /* Have the columns of some parts kept. False with an exception. */
@@ -201,30 +198,27 @@ static bool keep_all(PyObject *spill, PyObject *parts) {
     return done && PyList_SetSlice(parts, 0, PyList_GET_SIZE(parts), NULL) == 0;
 }
 
-/* settle(runs, identities, spill) -> the numbers of the runs that were not replaced by their reports */
+/* settle(runs, spill) -> the numbers of the runs that were not replaced by their reports */
 PyObject *settle(PyObject *Py_UNUSED(self), PyObject *const *args, Py_ssize_t count) {
-    if (count != 3 || !PyList_CheckExact(args[0]) || !PyList_CheckExact(args[1]) || !settle_at.type ||
-        PyList_GET_SIZE(args[0]) != PyList_GET_SIZE(args[1])) {
-        PyErr_SetString(PyExc_TypeError, "runs, identities and spill");
+    if (count != 2 || !PyList_CheckExact(args[0]) || !settle_at.type) {
+        PyErr_SetString(PyExc_TypeError, "runs and spill");
         return NULL;
     }
     PyObject *others = PyList_New(0), *parts = PyList_New(0);
     bool fine = others && parts;
     for (Py_ssize_t i = 0; fine && i < PyList_GET_SIZE(args[0]); i++) {
-        PyObject *run = PyList_GET_ITEM(args[0], i), *identity = PyList_GET_ITEM(args[1], i);
-        bool quiet = is_quiet(run) && PyTuple_CheckExact(identity) && PyTuple_GET_SIZE(identity) == 2;
-        PyObject *report = quiet ? settled(run, PyTuple_GET_ITEM(identity, 0), args[2]) : NULL;
+        PyObject *run = PyList_GET_ITEM(args[0], i), *report = is_quiet(run) ? settled(run, args[1]) : NULL;
         if (report) {
             fine = PyList_Append(parts, *field_at(report, settle_at.settled.part)) == 0 &&
                    PyList_SetItem(args[0], i, report) == 0 &&
-                   (PyList_GET_SIZE(parts) < KEPT_AT_ONCE || keep_all(args[2], parts));
+                   (PyList_GET_SIZE(parts) < KEPT_AT_ONCE || keep_all(args[1], parts));
             continue;
         }
         PyObject *number = PyErr_Occurred() ? NULL : PyLong_FromSsize_t(i);
         fine = number && PyList_Append(others, number) == 0;
         Py_XDECREF(number);
     }
-    if (!fine || !keep_all(args[2], parts))
+    if (!fine || !keep_all(args[1], parts))
         Py_CLEAR(others);
     Py_XDECREF(parts);
     return others;
