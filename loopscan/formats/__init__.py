@@ -169,30 +169,33 @@ _SIGNS: Final[dict[str, tuple[bytes, ...]]] = {
     "claude-stream": (b"session_id",),
     "qwen": (b'"parts"', b"systemPayload", b"toolCallResult"),
     "claude-code": (b"uuid", b"messageId", b"leafUuid", b"sessionId"),
-    "cursor": (b"message",),
+    "cursor": (b'"message"',),
     "aider-analytics": (b"properties",),
     "phoenix": (b"span_kind",),
-    "otel-console": (b"trace_id",),
+    "otel-console": (b"parent_id",),
     "openinference": _SPANS,
     "openllmetry-legacy": _SPANS,
     "vercel-ai-legacy": _SPANS,
     "otlp-genai": _SPANS,
     "litellm": (b"litellm_call_id",),
     "langsmith": (b"run_type",),
-    "langfuse": (b"traceId", b"trace_id"),
-    "openai-agents": (b"trace",),
+    "langfuse": _SPANS,
+    "openai-agents": (b'"trace"', b"trace.span"),
     "mlflow": (b"mlflow.spanType",),
     "braintrust": (b"root_span_id",),
     "autogen": (b'"source"', b"llm_context", b"agent_states", b"agent_id"),
     "adk-sessions": (b"app",),
     "pydantic-ai-messages": (b"kind",),
     "langchain-messages": (b'"type"',),
-    "anthropic-messages": (b"tool_use", b"tool_result", b"thinking", b"message"),
-    "openai-responses": (b"type", b"response", b'output"', b"output\\"),
-    "openai-messages": (b"role", b"request", b"messages", b"choices"),
+    "anthropic-messages": (b"tool_use", b"tool_result", b"thinking", b'"message"', b'"message\\'),
+    "openai-responses": (b'"type"', b'"type\\', b'"response', b'"output"', b'"output\\'),
+    "openai-messages": (b'"role"', b'"role\\', b'"request', b'"messages"', b'"choices"', b'"choices\\'),
     "messages": (b'"role"', b'"from"', b"class_"),
 }
-"""Parts of every log of lines of a format, one of them at least: without any its reader need not be loaded."""
+"""Parts of every log of lines of a format, one of them at least: without any its reader need not be loaded.
+
+Keys stand in quotes, as they do in no other text; in text that is JSON there is a backslash before the second one.
+"""
 _SIGNED: Final = 1 << 16
 """Bytes that are looked through for these."""
 

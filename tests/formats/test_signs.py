@@ -31,6 +31,12 @@ def test_what_a_reader_claims_shows_a_sign_of_it(path: Path) -> None:
         assert detect(head) == next(iter(claims), None)
 
 
-def test_a_native_log_needs_one_reader() -> None:
-    line = b'{"run_id":"r","turn":1,"ts":1,"name":"t","args":{"q":"x"},"result":"ok","input_tokens":9,"model":"m"}\n'
+NATIVE = (
+    b'{"run_id":"r","turn":1,"ts":1,"name":"t","args":{"q":"x"},"result":"ok","input_tokens":9,"model":"m"}\n',
+    b'{"run_id":"r","tool":"t","result":"message, trace, request, response, type, output","span":{"trace_id":"6"}}\n',
+)
+
+
+@pytest.mark.parametrize("line", NATIVE)
+def test_a_native_log_needs_one_reader(line: bytes) -> None:
     assert [name for name, signs in _SIGNS.items() if any(sign in line for sign in signs)] == []
