@@ -163,5 +163,15 @@ def first_turn(exit_: Exit, series: Series, fired: int | None, full: int | None,
         return full
     if not turns or not fires(turns):
         return None
-    turn = max(1, exit_.cap) if isinstance(exit_, TurnCap) else bisect_left(range(1, turns), True, key=fires) + 1
+    known = _known(exit_, fired, full)
+    turn = bisect_left(range(1, turns), True, key=fires) + 1 if known is None else max(1, known)
     return None if done and turn == turns else turn
+
+
+def _known(exit_: Exit, fired: int | None, full: int | None) -> int | None:
+    """The turn from which on an exit fires, where that can be told without a look at others."""
+    if isinstance(exit_, NoProgress):
+        return fired
+    if isinstance(exit_, ContextFull):
+        return full
+    return exit_.cap if isinstance(exit_, TurnCap) else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from loopscan.bill import priced_as
@@ -9,20 +10,23 @@ from loopscan.episodes import Episode
 from loopscan.fired import Fired
 from loopscan.money import Checked, Money, Spent
 from loopscan.report import Report, RunReport, dollars, iso
+from loopscan.series import Series
 from loopscan.skips import Skips
 from loopscan.summary import figures
 from loopscan.waste import wasted_by
 
 SCHEMA = 1
 
+Dollars = Callable[["int | None"], "float | None"]
+"""Picodollars of a run as dollars; None where the run has no price."""
+
 
 def record(report: RunReport) -> dict[str, Any]:
     """One run as a JSON object."""
-    money, unpriced = report.money, report.unpriced
-    usd = None if unpriced else dollars
-    episodes = [_episode(e, report) for e in report.episodes]
-    first = next((e for e in report.episodes if e.rule == "period"), None)
-    exits = [_fired(f, report) for f in report.exits]
+    money, series, usd = report.money, report.series, _nothing if report.unpriced else dollars
+    episodes = [_episode(e, series, usd) for e in report.episodes]
+    first = next((e for e in episodes if e["rule"] == "period"), None)
+    exits = [_fired(f, usd) for f in report.exits]
     return {
         "state": report.state,
         "state_source": report.state_source,
@@ -39,7 +43,7 @@ def record(report: RunReport) -> dict[str, Any]:
         "calls": report.calls,
         "verdict": report.verdict,
         "blind": report.blind,
-        "no_progress": None if first is None else _episode(first, report),
+        "no_progress": first,
         "episodes": episodes,
         "first_exit": exits[0] if exits else None,
         "exits": exits,
@@ -47,11 +51,11 @@ def record(report: RunReport) -> dict[str, Any]:
             "turns": report.wasted.turns,
             "input_tokens": report.wasted.input_tokens,
             "output_tokens": report.wasted.output_tokens,
-            "usd": usd and usd(report.wasted.usd),
+            "usd": usd(report.wasted.usd),
             "history_tokens": report.wasted.history_tokens,
             "own_growth_tokens": report.wasted.own_growth_tokens,
         },
-        "waiting": {"turns": report.waiting.turns, "usd": usd and usd(report.waiting.usd)},
+        "waiting": {"turns": report.waiting.turns, "usd": usd(report.waiting.usd)},
         "usage": _usage(money),
         "cost": _cost(report, money),
         "notes": report.notes,
@@ -119,8 +123,12 @@ def _source(spent: Spent) -> str | None:
     return next((s for s in ("estimated", "modelled", "recorded") if sources.get(s)), None)
 
 
-def _episode(episode: Episode, report: RunReport) -> dict[str, Any]:
-    waste = wasted_by(episode, report.series)
+def _nothing(_: int | None) -> None:
+    """The dollars of a run without a price."""
+
+
+def _episode(episode: Episode, series: Series, usd: Dollars) -> dict[str, Any]:
+    waste = wasted_by(episode, series)
     return {
         "turn": episode.turn,
         "period": episode.period,
@@ -133,20 +141,20 @@ def _episode(episode: Episode, report: RunReport) -> dict[str, Any]:
         "block": episode.block,
         "verdict": episode.verdict,
         "wasted_turns": waste.turns,
-        "wasted_usd": None if report.unpriced else dollars(waste.usd),
+        "wasted_usd": usd(waste.usd),
     }
 
 
-def _fired(fired: Fired, report: RunReport) -> dict[str, Any]:
+def _fired(fired: Fired, usd: Dollars) -> dict[str, Any]:
     return {
         "exit": fired.exit,
         "turn": fired.turn,
         "paid_sends": fired.paid_sends,
-        "usd": None if report.unpriced else dollars(fired.usd),
+        "usd": usd(fired.usd),
         "saved_turns": fired.saved_turns,
-        "saved_usd": None if report.unpriced else dollars(fired.saved_usd),
+        "saved_usd": usd(fired.saved_usd),
         "false_stop": fired.false_stop,
-        "closing_usd": None if report.unpriced else dollars(fired.closing_usd),
+        "closing_usd": usd(fired.closing_usd),
         **({"rule": fired.rule} if fired.rule else {}),
     }
 
