@@ -9,7 +9,7 @@ from functools import partial
 from loopscan.excerpt import NATIVE, Excerpt
 from loopscan.formats._native_runs import Runs
 from loopscan.noted import Noted, Said
-from loopscan.parcel import Reports, packed
+from loopscan.parcel import Parcel, Reports, packed
 from loopscan.portion import Portion, Spans
 from loopscan.reach import Mark
 from loopscan.report import RunReport
@@ -71,16 +71,15 @@ class Chunk:
         """The file."""
         return [self.item.path]
 
-    def read(self, task: Task) -> bytes:
+    def read(self, task: Task) -> Parcel:
         """What came of it, packed."""
-        inputs = replace(task.inputs, format=self.format or task.inputs.format)
-        task = replace(task, inputs=inputs, tells=task.tells and not self.start)
+        task = replace(_of(task, self.format), tells=task.tells and not self.start)
         return _read(task, (Segment(self.number, self.item, (self.start, 0), self.end),), None)
 
 
 @dataclass(slots=True, frozen=True)
 class Stretch:
-    """Lines of one file, or of several that follow one another, and the runs to be read of them."""
+    """Lines of one native log, or of several that follow one another, and the runs to be read of them."""
 
     segments: tuple[Segment, ...]
     wanted: frozenset[int]
@@ -90,12 +89,17 @@ class Stretch:
         """The files."""
         return [segment.item.path for segment in self.segments]
 
-    def read(self, task: Task) -> bytes:
+    def read(self, task: Task) -> Parcel:
         """What came of the runs, packed."""
-        return _read(task, self.segments, self.wanted)
+        return _read(_of(task, NATIVE), self.segments, self.wanted)
 
 
-def _read(task: Task, segments: tuple[Segment, ...], wanted: frozenset[int] | None) -> bytes:
+def _of(task: Task, format_name: str | None) -> Task:
+    """The task for lines of a format that is known already."""
+    return task if format_name is None else replace(task, inputs=replace(task.inputs, format=format_name))
+
+
+def _read(task: Task, segments: tuple[Segment, ...], wanted: frozenset[int] | None) -> Parcel:
     noted, scan = task.scan()
     spans = Spans()
     runs = scan.memory[NATIVE] = Runs(scan.field_map, spans)

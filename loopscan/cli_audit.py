@@ -10,6 +10,7 @@ from loopscan.cli_history import save, store_of
 from loopscan.cli_output import say, write
 from loopscan.cli_settings import inputs, prices, settings
 from loopscan.errors import UsageError
+from loopscan.garbage import freed_late
 from loopscan.redact import redacted, run_name
 from loopscan.scan import run
 
@@ -29,6 +30,7 @@ def audit_command(given: Given) -> int:
         report = scanned(given, store)
         if given.redact:
             report = redacted(report)
+        freed_late(report)
         tripped = _tripped(rules, report)
         doubt(rules, report, given)
         try:

@@ -15,12 +15,13 @@ import threading
 from collections.abc import Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
+from loopscan.parcel import Parcel
 from loopscan.stop import STOP
-from loopscan.tray import Laid, Tray
+from loopscan.tray import Laid, Tray, sent
 
 if TYPE_CHECKING:
     from loopscan.shares import Share, Task
@@ -33,12 +34,11 @@ _ORPHANED: Final = 1.0
 """Seconds between two looks at whether the parent is there."""
 _TRIES: Final = 3
 """Times that processes may be killed one after the other before any of them has read anything."""
-FORKS = sys.platform == "linux"
+FORKS = hasattr(os, "memfd_create") and sys.platform == "linux"
 """Whether a process may fork; elsewhere system libraries do not bear it."""
 _SEED: Final = "PYTHONHASHSEED"
 
-
-_Futures = dict[Future["bytes | Laid | None"], int]
+_Futures = dict[Future["Parcel | Laid | None"], int]
 """Which share's each one is."""
 
 
@@ -68,10 +68,10 @@ class Crew:
         self._forks = forks
         try:
             self._stop = self._context.Event()
-            self._tray = Tray(self._context) if forks else None
         except (ImportError, OSError) as err:
             raise NoCrew from err
         self._pool: ProcessPoolExecutor | None = None
+        self._tray: Tray | None = None
         self._others = set(multiprocessing.active_children())
         self._processes: set[Any] = set()
         self._at: Any = None
@@ -88,31 +88,39 @@ class Crew:
             self._ending.append(self._pool)
         else:
             self._end(kill=kind is not None)
-        if self._tray is not None:
-            self._tray.close()
+        self._clear()
 
-    def results(self, shares: Mapping[int, S]) -> Iterator[tuple[int, bytes | Killed | None]]:
-        """Hand out shares. Each one's number with what came of it, as they are done; None where a stop came before."""
+    def _clear(self) -> None:
+        tray, self._tray = self._tray, None
+        if tray is not None:
+            tray.close()
+
+    def results(self, shares: Mapping[int, S]) -> Iterator[tuple[int, Parcel | Killed | None]]:
+        """Hand out shares. Each one's number with what came of it, as they are done; None where a stop came before.
+
+        A parcel is there until the next one is asked for.
+        """
         futures: _Futures = {}
         with suppress(BrokenProcessPool):
             self._submit(shares, futures)
         return self._results(dict(shares), futures)
 
-    def _results(self, left: dict[int, S], futures: _Futures) -> Iterator[tuple[int, bytes | Killed | None]]:
+    def _results(self, left: dict[int, S], futures: _Futures) -> Iterator[tuple[int, Parcel | Killed | None]]:
         idle = 0
         while left:
             try:
                 if not futures:
                     self._submit(left, futures)
                 for future in self._done(futures):
-                    result = None if future.cancelled() else self._taken(future)
-                    del left[futures[future]]
-                    yield futures[future], result
+                    with self._taken(future) as result:
+                        del left[futures[future]]
+                        yield futures[future], result
             except BrokenProcessPool:
                 for future, number in futures.items():
                     if number in left and future.done() and not future.cancelled() and future.exception() is None:
-                        del left[number]
-                        yield number, self._taken(future)
+                        with self._taken(future) as result:
+                            del left[number]
+                            yield number, result
                 killed = self._killed()
                 idle = 0 if killed else idle + 1
                 if idle == _TRIES:
@@ -122,13 +130,14 @@ class Crew:
                         yield number, Killed(how)
             futures = {}
 
-    def _taken(self, future: Future[bytes | Laid | None]) -> bytes | None:
-        found = future.result()
-        return (
-            self._tray.take(found)
-            if isinstance(found, Laid) and self._tray is not None
-            else cast("bytes | None", found)
-        )
+    @contextmanager
+    def _taken(self, future: Future[Parcel | Laid | None]) -> Iterator[Parcel | None]:
+        found, tray = None if future.cancelled() else future.result(), self._tray
+        if not isinstance(found, Laid):
+            yield found
+        elif tray is not None:
+            yield tray.take(found)
+            tray.clear(found)
 
     def _submit(self, shares: Mapping[int, S], futures: _Futures) -> None:
         """Hand out shares. Raises BrokenProcessPool, NoCrew."""
@@ -138,6 +147,8 @@ class Crew:
         try:
             if self._pool is None:
                 self._at = self._context.Array("q", 2 * self.jobs)
+                self._clear()
+                self._tray = Tray(self._context, self.jobs) if self._forks else None
                 known = (self._task, self._stop, self._at, self._tray, os.getpid())
                 self._pool = ProcessPoolExecutor(self.jobs, self._context, _begin, known)
             for number, share in shares.items():
@@ -150,7 +161,7 @@ class Crew:
             if seed is None:
                 os.environ.pop(_SEED, None)
 
-    def _done(self, futures: _Futures) -> Iterator[Future[bytes | Laid | None]]:
+    def _done(self, futures: _Futures) -> Iterator[Future[Parcel | Laid | None]]:
         """The futures as they are done; after a stop, those not begun are cancelled."""
         pending = set(futures)
         while pending:
@@ -227,13 +238,13 @@ def _heed(stop: Any, parent: int) -> None:
     STOP.asked = True
 
 
-def _work(number: int, share: Share) -> bytes | Laid | None:
+def _work(number: int, share: Share) -> Parcel | Laid | None:
     """Read a share; None where the scan was stopped before."""
     if STOP.asked:
         return None
     at, slot = _Mine.at, _Mine.slot + 1
     at[slot] = number + 1
     found = share.read(_Mine.task)
-    laid = found if _Mine.tray is None else _Mine.tray.lay(found)
+    laid = sent(found) if _Mine.tray is None else _Mine.tray.lay(found, _Mine.slot // 2)
     at[slot] = 0
     return laid

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import accumulate
 from typing import Any, BinaryIO, Final, NamedTuple
 
 from loopscan import decode
@@ -22,6 +23,8 @@ SAMPLE: Final = 1 << 16
 """How many places of a native log are looked at for the runs that stand there, and bytes of each."""
 STRETCH: Final = 4
 """A native log is cut where runs that stand at several places take up at most one in so many of the spaces between."""
+_LITTLE: Final = 3
+"""The last parts are one in so many of the first ones."""
 _LONGEST: Final = 1 << 24
 """Bytes within which a line must end for a cut."""
 
@@ -58,16 +61,23 @@ def places(item: Input, size: int, parts: int, inputs: Inputs, runs: bool = Fals
             run = runs and samples is not None and _is_one_run(samples, head)
             if not run and not _is_cuttable(name, head, samples, parts > 1):
                 return None
-            starts = sorted({0, *_starts(file, size, parts)})
+            starts = sorted({0, *_starts(file, size, _weights(size, parts, run))})
     except OSError:
         return None
     return Places(name, starts, run) if len(starts) > 1 or parts == 1 else None
 
 
-def _starts(file: BinaryIO, size: int, parts: int) -> set[int]:
-    """Where the 2nd, 3rd … of some parts begin."""
-    count = min(parts, size // LEAST)
-    return {place for k in range(1, count) if (place := _line_after(file, size * k // count)) is not None}
+def _weights(size: int, parts: int, run: bool) -> list[int]:
+    """The parts of a file, by their sizes. Those that are read last are small: all end at once, with little to join."""
+    if run or size < _LITTLE * parts * LEAST:
+        return [1] * min(parts, size // LEAST)
+    return [_LITTLE] * (parts // 2) + [1] * (parts // 2)
+
+
+def _starts(file: BinaryIO, size: int, weights: list[int]) -> set[int]:
+    """Where the 2nd, 3rd … of the parts begin."""
+    ends = [size * end // sum(weights) for end in accumulate(weights[:-1])]
+    return {place for end in ends if (place := _line_after(file, end)) is not None}
 
 
 def _samples(head: Head, file: BinaryIO, size: int) -> list[set[object]]:

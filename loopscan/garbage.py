@@ -21,6 +21,12 @@ def seldom_collected() -> Iterator[None]:
         gc.set_threshold(*before)
 
 
+def freed_late(thing: object) -> None:
+    """Have a thing freed by the collector, if it still looks: who is about to leave need not take it to pieces."""
+    ring: list[object] = [thing]
+    ring.append(ring)
+
+
 def leave() -> None:
     """The process ends: its last looks for garbage would walk over all that was read, to free what goes anyway."""
     gc.freeze()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from loopscan.crew import Crew, Killed
 from loopscan.engine import Audit
-from loopscan.parcel import unpacked
+from loopscan.parcel import Parcel, unpacked
 from loopscan.scan import Inputs, Reading
 from loopscan.shares import Files, Outcome, Piece, Share
 from loopscan.source import Input
@@ -35,7 +35,7 @@ _LOOKS: Final = 8
 _NAMED: Final = 20
 """Files of a killed process that are named."""
 
-Result = bytes | Killed | None
+Result = Parcel | Killed | None
 """What the crew has of a share: see `Crew.results`."""
 
 
@@ -209,7 +209,7 @@ class Gathered:
         elif result is not None:
             self.cuts[share.number].take(cast("Chunk", share), cast("Lines", self._unpacked(result)))
 
-    def _unpacked(self, result: bytes) -> object:
+    def _unpacked(self, result: Parcel) -> object:
         return unpacked(result, self.spill)
 
     def _lose(self, number: int, share: Share, killed: Killed) -> None:

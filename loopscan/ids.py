@@ -7,6 +7,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from heapq import merge
 from itertools import chain
+from operator import lt
 from typing import TYPE_CHECKING, Final
 
 from loopscan.compiled import compiled
@@ -30,6 +31,17 @@ def in_several(arrays: list[array[int]]) -> frozenset[int]:
         shared |= met & some
         met |= some
     return frozenset(shared)
+
+
+def apart(hashes: array[int], places: array[int], before: int, left: array[int]) -> tuple[list[int], array[int], bool]:
+    """The numbers of those hashes that are in `left`, sorted; the places of the others, moved on; whether they rise."""
+    part = compiled()
+    if part is not None:
+        numbers, others, rise = part.apart(hashes, places, before, left)
+        return numbers, array("q", others), rise
+    out = set(left)
+    moved = array("q", [place + before for run, place in zip(hashes, places, strict=True) if run not in out])
+    return [at for at, run in enumerate(hashes) if run in out], moved, all(map(lt, moved, moved[1:]))
 
 
 class Ids:

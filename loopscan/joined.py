@@ -5,12 +5,11 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
-from itertools import islice
-from operator import ge, itemgetter
+from operator import itemgetter
 from typing import Final
 
 from loopscan.chunks import Chunk, Lines, Segment, Stretch
-from loopscan.ids import in_several
+from loopscan.ids import apart, in_several
 from loopscan.noted import Said
 from loopscan.origin import first_place
 from loopscan.reach import Mark
@@ -122,32 +121,34 @@ class Cut:
         """What came of all; None where the parts do not tell it."""
         if any(again.odd for again in self.again):
             return None
-        reports, places = list[RunReport](), list[int]()
+        reports, places, rise = list[RunReport](), array("q"), True
+        split = array("q", sorted(self.split))
         for part in [self.parts[key] for key in self.keys]:
-            left = [at for at, run in enumerate(part.hashes) if run in self.split] if self.split else []
-            some, those = part.reports[:], [place + part.before for place in part.places]
-            for at in reversed(left):
-                del some[at], those[at]
-            reports += some
+            left, those, rises = apart(part.hashes, part.places, part.before, split)
+            rise = rise and rises and not (places and those and places[-1] >= those[0])
             places += those
+            reports += part.reports
+            for at in left:
+                del reports[at - len(part.reports)]
         for again in self.again:
             for report, place in zip(again.reports, again.places, strict=True):
                 at = bisect_left(places, place)
+                rise = rise and places[at : at + 1] != array("q", [place])
                 reports.insert(at, report)
                 places.insert(at, place)
-        if any(map(ge, places, islice(places, 1, None))):
+        if not rise:
             if self.split and len(set(places)) < len(places):  # which one is first cannot be told
                 return None
             reports = [report for _, report in sorted(zip(places, reports, strict=True), key=itemgetter(0))]
-            places.sort()
+            places = array("q", sorted(places))
         return self._outcome(self.keys, reports, places)
 
     def begun(self) -> Outcome | None:
         """What is known where the scan was stopped: what came of the first part, if anything did."""
         first = self.parts.get(self.keys[0])
-        return None if first is None else self._outcome(self.keys[:1], first.reports, list(first.places))
+        return None if first is None else self._outcome(self.keys[:1], first.reports, first.places)
 
-    def _outcome(self, keys: list[tuple[int, int]], reports: list[RunReport], places: list[int]) -> Outcome:
+    def _outcome(self, keys: list[tuple[int, int]], reports: list[RunReport], places: array[int]) -> Outcome:
         ids, pieces = array("q"), dict[int, Piece]()
         for key in keys:
             part = self.parts[key]

@@ -43,6 +43,10 @@ _SHORT: Final = 4
 """Values of the shorter shapes at most."""
 
 
+Parcel = list["bytes | memoryview"]
+"""What was packed: all but the largest bytes of it, which follow and are not copied."""
+
+
 class Reports(list[RunReport]):
     """Reports, without exits yet, that are packed so; quiet runs among them become theirs."""
 
@@ -50,8 +54,9 @@ class Reports(list[RunReport]):
         scanner = made()
         if scanner is None:
             return _reports, ([_values(report) for report in self],)
-        *data, others = scanner.parcel(self)
-        return _all, (*data, others, [_values(self[number]) for number in others])
+        heads, columns, shared, others = scanner.parcel(self)
+        values = [_values(self[number]) for number in others]
+        return _all, (pickle.PickleBuffer(heads), pickle.PickleBuffer(columns), shared, others, values)
 
 
 class _To:
@@ -60,17 +65,19 @@ class _To:
     spill: ClassVar[Spill]
 
 
-def packed(found: object) -> bytes:
+def packed(found: object) -> Parcel:
     """What was found as bytes; the reports in it must be in `Reports`."""
+    large = list[pickle.PickleBuffer]()
     with _uncollected():
-        return pickle.dumps(found, pickle.HIGHEST_PROTOCOL)
+        data = pickle.dumps(found, pickle.HIGHEST_PROTOCOL, buffer_callback=large.append)
+    return [data, *[buffer.raw() for buffer in large]]
 
 
-def unpacked(data: bytes, spill: Spill) -> object:
-    """What was packed; the series of its reports are kept in `spill`."""
+def unpacked(parcel: Parcel, spill: Spill) -> object:
+    """What was packed, which is not needed any more; the series of its reports are kept in `spill`."""
     _To.spill = spill
     with _uncollected():
-        return pickle.loads(data)
+        return pickle.loads(parcel[0], buffers=parcel[1:])
 
 
 def _values(report: RunReport | Quiet) -> Any:
@@ -103,14 +110,20 @@ def _reports(values: list[Any]) -> list[RunReport]:
     return [_settled(*value) if len(value) <= _SHORT else _finished(*value) for value in values]
 
 
-def _all(heads: bytes, columns: bytes, shared: list[Any], others: list[int], values: list[Any]) -> list[RunReport]:
+def _all(
+    heads: memoryview, columns: memoryview, shared: list[Any], others: list[int], values: list[Any]
+) -> list[RunReport]:
     """Reports of quiet runs, and others, by number, between them."""
     scanner, spill = made(), _To.spill
     assert scanner is not None
-    reports: list[RunReport] = scanner.unparcel(heads, columns, shared, spill, spill.take(columns))
+    calm: list[RunReport] = scanner.unparcel(heads, columns, shared, spill, spill.take(columns))
+    reports, at = list[RunReport](), 0
     for number, report in zip(others, _reports(values), strict=True):
-        reports.insert(number, report)
-    return reports
+        until = at + number - len(reports)
+        reports += calm[at:until]
+        reports.append(report)
+        at = until
+    return reports + calm[at:]
 
 
 def _settled(head: Any, part: Any, price: Price | None, told: Any = None) -> Settled:

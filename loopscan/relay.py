@@ -16,7 +16,7 @@ from loopscan.errors import InputError
 from loopscan.formats import native
 from loopscan.late import Source
 from loopscan.noted import Noted, Said
-from loopscan.parcel import Reports, packed
+from loopscan.parcel import Parcel, Reports, packed
 from loopscan.reach import Reach
 from loopscan.scan import Reading
 from loopscan.shares import Outcome, Piece, Task
@@ -65,7 +65,7 @@ class Leg:
         """The byte where the next one begins."""
         return self.places[self.at + 1] if self.at + 1 < len(self.places) else None
 
-    def read(self, task: Task) -> bytes:
+    def read(self, task: Task) -> Parcel:
         """What came of it, packed."""
         found = _first(self, task) if not self.at else _later(self, replace(task, tells=False))
         Source.close_all()

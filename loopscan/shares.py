@@ -10,7 +10,7 @@ from loopscan.engine import Audit
 from loopscan.formats import Scan
 from loopscan.money import PriceBook
 from loopscan.noted import Noted, Said
-from loopscan.parcel import Reports, packed
+from loopscan.parcel import Parcel, Reports, packed
 from loopscan.report import RunReport
 from loopscan.scan import Inputs, Reading
 from loopscan.settings import Settings
@@ -85,7 +85,7 @@ class Share(Protocol):
     def names(self) -> list[str]:
         """The files."""
 
-    def read(self, task: Task) -> bytes:
+    def read(self, task: Task) -> Parcel:
         """What comes of it, packed."""
 
 
@@ -101,7 +101,7 @@ class Files:
         """The files."""
         return [item.path for _, item in self.items]
 
-    def read(self, task: Task) -> bytes:
+    def read(self, task: Task) -> Parcel:
         """A packed list of outcomes."""
         shares = [self.items] if self.together else [(item,) for item in self.items]
         return packed([_read(task, share) for share in shares])

@@ -45,14 +45,14 @@ class Spill:
                 part.kept = place
                 place += part.size
 
-    def take(self, data: bytes) -> int:
+    def take(self, data: bytes | memoryview) -> int:
         """The place of bytes in the file; -1 where they are to be kept in memory, by who keeps them."""
         if self._room >= len(data):
             self._room -= len(data)
             return -1
         return self._write(data)
 
-    def _write(self, data: bytes) -> int:
+    def _write(self, data: bytes | memoryview) -> int:
         if self._file is None:
             import tempfile  # seldom needed, slow to load
 

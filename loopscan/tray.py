@@ -1,60 +1,78 @@
-"""What processes hand over that is too much for a pipe: it goes into a file without a name that they have in common."""
+"""What processes hand over that is too much for a pipe: it goes into memory that they have in common."""
 
 from __future__ import annotations
 
+import mmap
 import os
-import tempfile
 from contextlib import suppress
+from itertools import accumulate, pairwise
 from typing import Any, Final, NamedTuple
 
-_LEAST: Final = 1 << 17
+from loopscan.parcel import Parcel
+
+LEAST: Final = 1 << 17
 """Bytes that are worth it: a pipe takes 64 KB at once, and whoever writes the rest waits for its reader."""
+ROOM: Final = 1 << 26
+"""Bytes of it that a process may use."""
 
 
 class Laid(NamedTuple):
-    """Where something lies, and how much of it."""
+    """Where a parcel lies, the sizes of its parts, and which process laid it down."""
 
     place: int
-    size: int
+    sizes: tuple[int, ...]
+    slot: int
 
 
 class Tray:
-    """A file to lay results on, for processes that are forked from this one. Raises OSError where none can be made.
+    """Memory to lay parcels on, for processes that are forked from this one. Raises OSError.
 
+    Each of `jobs` processes, by its `slot`, has room of its own. Nobody waits for anybody: one of them may be killed.
     `context`: that of the processes (`multiprocessing`).
     """
 
-    def __init__(self, context: Any) -> None:
-        self._file = tempfile.TemporaryFile(prefix="loopscan-", buffering=0)  # noqa: SIM115 - lives as long as self
-        self._end = context.Value("q", 0)
+    def __init__(self, context: Any, jobs: int) -> None:
+        self._file = os.memfd_create("loopscan")
+        os.ftruncate(self._file, jobs * ROOM)
+        self._memory = mmap.mmap(self._file, jobs * ROOM, prot=mmap.PROT_READ)
+        self._taken = context.RawArray("q", jobs)
+        """How many parcels of each were taken up."""
+        self._laid = self._end = 0
+        """Of the process at hand: how many it laid down, and where the last one ends; anew once all were taken up."""
 
-    def lay(self, data: bytes) -> bytes | Laid:
-        """Lay it down; as it is where it is little, or there is no room for it."""
-        if len(data) < _LEAST:
-            return data
-        with self._end.get_lock():
-            place = self._end.value
-            self._end.value += len(data)
-        left, at = memoryview(data), place
+    def lay(self, parcel: Parcel, slot: int) -> Parcel | Laid:
+        """Lay it down; as it is, but to be sent, where it is little, or there is no room for it."""
+        sizes = tuple([len(part) for part in parcel])
+        begin = self._end if self._taken[slot] < self._laid else 0
+        if sum(sizes) < LEAST or begin + sum(sizes) > ROOM:
+            return sent(parcel)
+        at = slot * ROOM + begin
         with suppress(OSError):
-            while left:
-                written = os.pwrite(self._file.fileno(), left, at)
-                left, at = left[written:], at + written
-        return data if left else Laid(place, len(data))
+            for part in parcel:
+                left = memoryview(part)
+                while left:
+                    written = os.pwrite(self._file, left, at)
+                    left, at = left[written:], at + written
+            self._laid, self._end = self._laid + 1, at - slot * ROOM
+            return Laid(slot * ROOM + begin, sizes, slot)
+        return sent(parcel)
 
-    def take(self, laid: bytes | Laid) -> bytes:
-        """Take up what was laid down. Raises OSError."""
-        if not isinstance(laid, Laid):
-            return laid
-        parts, place, left = list[bytes](), laid.place, laid.size
-        while left:
-            part = os.pread(self._file.fileno(), left, place)
-            if not part:
-                raise OSError("less of it than was laid down")
-            parts.append(part)
-            place, left = place + len(part), left - len(part)
-        return parts[0] if len(parts) == 1 else b"".join(parts)
+    def take(self, laid: Laid) -> Parcel:
+        """Take up what was laid down. It is there until it is `cleared`."""
+        ends = accumulate(laid.sizes, initial=laid.place)
+        return [memoryview(self._memory)[begin:end] for begin, end in pairwise(ends)]
+
+    def clear(self, laid: Laid) -> None:
+        """What was taken up is of no use any more."""
+        place, size = laid.place // mmap.PAGESIZE * mmap.PAGESIZE, sum(laid.sizes)
+        self._memory.madvise(mmap.MADV_DONTNEED, place, laid.place + size - place)
+        self._taken[laid.slot] += 1
 
     def close(self) -> None:
-        """Release the file."""
-        self._file.close()
+        """Release the memory."""
+        os.close(self._file)
+
+
+def sent(parcel: Parcel) -> Parcel:
+    """A parcel that can be sent through a pipe."""
+    return [bytes(part) for part in parcel]

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loopscan import ids
-from loopscan.ids import Ids, in_several
+from loopscan.ids import Ids, apart, in_several
 
 NUMBERS = st.lists(st.integers(-(1 << 63), (1 << 63) - 1) | st.integers(-40, 40), max_size=200)
 
@@ -44,3 +44,18 @@ def test_what_is_in_several(sets: list[set[int]]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ids, "compiled", lambda: None)
         assert in_several(arrays) == want
+
+
+RUNS = st.lists(st.tuples(st.integers(-9, 9), st.integers(0, 30)), max_size=12)
+
+
+@given(RUNS, st.integers(-3, 1 << 40), st.sets(st.integers(-9, 9)))
+def test_what_is_left_out_of_others(runs: list[tuple[int, int]], before: int, left: set[int]) -> None:
+    hashes, places = array("q", [run for run, _ in runs]), array("q", [place for _, place in runs])
+    want = array("q", [place + before for run, place in runs if run not in left])
+    rise = all(a < b for a, b in pairwise(want))
+    numbers = [at for at, (run, _) in enumerate(runs) if run in left]
+    assert apart(hashes, places, before, array("q", sorted(left))) == (numbers, want, rise)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ids, "compiled", lambda: None)
+        assert apart(hashes, places, before, array("q", sorted(left))) == (numbers, want, rise)

@@ -3,6 +3,7 @@
 #include "ids.h"
 
 const char any_holds_doc[] = "any_holds(arrays, number) -> whether one of the sorted arrays holds a number.";
+const char apart_doc[] = "apart(hashes, places, before, left) -> numbers, the other places as bytes, whether they rise.";
 const char in_several_doc[] = "in_several(arrays) -> the numbers that are in more than one of them; none holds one twice.";
 const char merged_doc[] = "merged(one, other) -> the numbers of two sorted arrays in their order, as bytes.";
 
@@ -54,6 +55,55 @@ PyObject *in_several(PyObject *Py_UNUSED(self), PyObject *arrays) {
     if (!fine)
         Py_CLEAR(there);
     return there;
+}
+
+/* What `apart` looks at. `others`: where the places go. */
+typedef struct {
+    const int64_t *hashes, *places, *left;
+    int64_t *others;
+    Py_ssize_t count, left_count;
+} Places;
+
+/* Put the places of all that is not left out, moved; whether they rise. `there`: the numbers of what is left out. False
+   with an exception. */
+static bool put_places(const Places *all, int64_t before, PyObject *there, Py_ssize_t *size, bool *rise) {
+    for (Py_ssize_t i = 0; i < all->count; i++) {
+        if (!holds_number(all->left, all->left_count, all->hashes[i])) {
+            all->others[*size] = all->places[i] + before;
+            *rise = *rise && (!*size || all->others[*size] > all->others[*size - 1]);
+            ++*size;
+            continue;
+        }
+        PyObject *number = PyLong_FromSsize_t(i);
+        bool fine = number && PyList_Append(there, number) == 0;
+        Py_XDECREF(number);
+        if (!fine)
+            return false;
+    }
+    return true;
+}
+
+PyObject *apart(PyObject *Py_UNUSED(self), PyObject *args) {
+    Py_buffer hashes, places, left;
+    long long before;
+    if (!PyArg_ParseTuple(args, "y*y*Ly*", &hashes, &places, &before, &left))
+        return NULL;
+    PyObject *there = PyList_New(0), *others = PyBytes_FromStringAndSize(NULL, places.len), *found = NULL;
+    Py_ssize_t size = 0;
+    bool rise = true, fine = hashes.len == places.len;
+    if (!fine)
+        PyErr_SetString(PyExc_ValueError, "as many hashes as places");
+    if (fine && there && others) {
+        Places all = {hashes.buf, places.buf, left.buf, (int64_t *)PyBytes_AS_STRING(others), hashes.len / 8, left.len / 8};
+        fine = put_places(&all, before, there, &size, &rise) && _PyBytes_Resize(&others, 8 * size) == 0;
+        found = fine ? Py_BuildValue("OOO", there, others, rise ? Py_True : Py_False) : NULL;
+    }
+    Py_XDECREF(there);
+    Py_XDECREF(others);
+    PyBuffer_Release(&hashes);
+    PyBuffer_Release(&places);
+    PyBuffer_Release(&left);
+    return found;
 }
 
 /* Sort numbers with the help of as many others: byte by byte from the last one on. */

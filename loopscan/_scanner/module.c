@@ -20,9 +20,10 @@ bool setup_going(PyObject *going);
 bool setup_awake(PyObject *look, PyObject *late);
 PyObject *share(PyObject *self, PyObject *args);
 PyObject *any_holds_of(PyObject *self, PyObject *args);
+PyObject *apart(PyObject *self, PyObject *args);
 PyObject *in_several(PyObject *self, PyObject *arrays);
 PyObject *merged(PyObject *self, PyObject *args);
-extern const char any_holds_doc[], in_several_doc[], merged_doc[];
+extern const char any_holds_doc[], apart_doc[], in_several_doc[], merged_doc[];
 PyObject *take_usual(PyObject *self, PyObject *const *args, Py_ssize_t count);
 PyObject *is_steady(PyObject *self, PyObject *value);
 PyObject *says_one(PyObject *self, PyObject *const *args, Py_ssize_t count);
@@ -122,6 +123,7 @@ PyDoc_STRVAR(take_usual_doc, "take_usual(run, turns, at) -> the number of the fi
 
 static PyMethodDef functions[] = {
     {"any_holds", any_holds_of, METH_VARARGS, any_holds_doc},
+    {"apart", apart, METH_VARARGS, apart_doc},
     {"in_several", in_several, METH_O, in_several_doc},
     {"lines_in", lines_in, METH_VARARGS, "lines_in(data, begin, end) -> how many ends of lines there are."},
     {"merged", merged, METH_VARARGS, merged_doc},

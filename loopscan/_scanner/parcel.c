@@ -85,14 +85,14 @@ static bool is_sound(const Head *head, Py_ssize_t left, int64_t columns, PyObjec
 
 /* unparcel(bytes, columns, shared, spill, place) -> the reports; the columns stand in the spill, or (-1) do not */
 PyObject *unparcel(PyObject *Py_UNUSED(self), PyObject *args) {
-    const char *at, *columns;
-    Py_ssize_t size, left;
-    PyObject *shared, *spill, *reports;
+    Py_buffer heads, columns;
+    PyObject *shared, *spill, *reports = NULL;
     long long place;
     int64_t begin = 0;
-    if (!PyArg_ParseTuple(args, "y#y#O!OL", &at, &size, &columns, &left, &PyList_Type, &shared, &spill, &place))
+    if (!PyArg_ParseTuple(args, "y*y*O!OL", &heads, &columns, &PyList_Type, &shared, &spill, &place))
         return NULL;
-    const char *end = at + size;
+    const char *at = heads.buf, *end = at + heads.len;
+    Py_ssize_t left = columns.len;
     bool fine = settle_at.type && (reports = PyList_New(0));
     while (fine && at < end) {
         Head head;
@@ -106,7 +106,7 @@ PyObject *unparcel(PyObject *Py_UNUSED(self), PyObject *args) {
             things[i] = PyList_GET_ITEM(shared, head.shared[i]);
         at += sizeof head;
         report = report_with(&head.sums, things, PyUnicode_DecodeUTF8(at, (Py_ssize_t)head.name_size, "strict"),
-                             kept_of(columns, begin, head.sums.size, place), spill);
+                             kept_of(columns.buf, begin, head.sums.size, place), spill);
         fine = report && PyList_Append(reports, report) == 0;
         Py_XDECREF(report);
         at += head.name_size;
@@ -115,6 +115,8 @@ PyObject *unparcel(PyObject *Py_UNUSED(self), PyObject *args) {
     }
     if (PyErr_Occurred())
         Py_CLEAR(reports);
+    PyBuffer_Release(&heads);
+    PyBuffer_Release(&columns);
     return reports;
 }
 
@@ -136,14 +138,14 @@ static bool stand_of(PyObject *state, int64_t salt, int64_t told, int64_t waits,
 PyObject *stands(PyObject *Py_UNUSED(self), PyObject *args) {
     PyObject *runs, *format, *others = PyList_New(0), *columns[KNOWN] = {0};
     long long salt, told, waits;
-    bool fine = others && PyArg_ParseTuple(args, "O!OLLL", &PyList_Type, &runs, &format, &salt, &told, &waits);
+    bool fine = others && PyArg_ParseTuple(args, "O!ULLL", &PyList_Type, &runs, &format, &salt, &told, &waits);
     Py_ssize_t count = fine ? PyList_GET_SIZE(runs) : 0;
     for (int i = 0; i < KNOWN; i++)
         fine = fine && (columns[i] = PyBytes_FromStringAndSize(NULL, 8 * count));
     for (Py_ssize_t i = 0; fine && i < count; i++) {
         PyObject *run = PyList_GET_ITEM(runs, i), *number = NULL;
         int64_t known[KNOWN] = {0};
-        if (is_quiet(run) && *field_at(run, quiet_at.format) == format)
+        if (is_quiet(run) && PyUnicode_Compare(*field_at(run, quiet_at.format), format) == 0)
             fine = stand_of(run, salt, told, waits, known);
         else
             fine = (number = PyLong_FromSsize_t(i)) && PyList_Append(others, number) == 0;
