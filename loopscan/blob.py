@@ -18,7 +18,7 @@ from loopscan.lines import LINE_LIMIT, placed
 from loopscan.model import JSON
 from loopscan.rescue import rescued
 from loopscan.skips import Skips
-from loopscan.stream import CHUNK, Ahead, Plain, Stream, opened, written
+from loopscan.stream import CHUNK, Ahead, Beside, Plain, Stream, opened, written
 
 VALUE_LIMIT: Final = 1 << 28
 """Bytes of the longest document, one JSON value over a whole input, that is read."""
@@ -73,6 +73,7 @@ class Blob:
             raise InputError(f"{name}: no such file or folder") from None
         except (OSError, ValueError) as err:
             raise InputError(f"{name}: cannot be read: {getattr(err, 'strerror', None) or err}") from None
+        self._endless = endless
         plain = written(self._raw, Plain(self._raw, self._fault, endless))
         again = None if endless else self._again
         self._stream, self._ahead, packed = unpacked(Ahead(ahead, plain) if ahead else plain, self._fault, again)
@@ -168,7 +169,8 @@ class Blob:
         if self.plain:
             return None
         try:
-            copy = Copied(self._ahead, self._stream)
+            again = None if self._endless else Beside(self._raw, self.path or self.name)
+            copy = Copied(self._ahead, self._stream, again)
         except OSError:
             return None
         self._stream = copy
@@ -244,6 +246,8 @@ class Blob:
 
     def close(self) -> None:
         """Release the file."""
+        if isinstance(self._stream, Copied):
+            self._stream.close()
         self._raw.close()
 
     def __enter__(self) -> Self:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
-from mmap import PAGESIZE, mmap
+from mmap import mmap
 from typing import Final
 
 from loopscan.compiled import lines_in
 from loopscan.lines import BUFFER, Feed, TooLong
+from loopscan.recent import Recent
 from loopscan.stream import Ahead, Stream
 
 _BLOCK: Final = 1 << 18
-_REST: Final = 1 << 16
-"""Bytes that are read at once, so many that they stay near the processor, and room for the line before them."""
+"""Bytes that are read at once, so many that they stay near the processor."""
 
 Block = tuple[int, int, "bytes | mmap", int, int]
 """Lines before it; place of its first byte in the log, -1 where it is not known; bytes, and which of those are its."""
@@ -37,39 +37,36 @@ def blocks(
         counted = yield number, place, ahead, 0, cut
         number, place = counted or number + lines_in(ahead, 0, cut), place + cut
     feed = Feed(stream, len(ahead) - cut, patience)
-    room, rest = _room(len(ahead) - cut), ahead[cut:]
-    buffer = mmap(-1, room + _BLOCK)
-    buffer[room - len(rest) : room] = rest
-    begin = room - len(rest)
+    rest = ahead[cut:]
+    recent = Recent(rest, place + len(rest), _BLOCK, stream.back)
+    begin = recent.at - len(rest)
+    stream.look_back(recent)
     while not feed.over:
         try:
-            size = feed.readinto(memoryview(buffer)[room:])
+            size = feed.readinto(recent.next())
         except TooLong:
-            number, begin, place, rest = number + 1, room, -1, b""
+            number, begin, place = number + 1, recent.at, -1
             too_long(number)
             continue
-        end = buffer.rfind(b"\n", room, room + size) + 1
+        data = recent.data
+        end = data.rfind(b"\n", recent.at, recent.at + size) + 1
+        recent.took(size)
         if end:
-            counted = yield number, place, buffer, begin, end
-            number = counted or number + lines_in(buffer, begin, end)
+            counted = yield number, place, data, begin, end
+            number = counted or number + lines_in(data, begin, end)
             place += end - begin if place >= 0 else 0
             begin = end
-        rest = buffer[begin : room + size]
-        if len(rest) > room:
-            room = _room(len(rest))
-            buffer = mmap(-1, room + _BLOCK)
-        begin = room - len(rest)
-        buffer[begin:room] = rest
-    if rest:
-        yield number, place, rest, 0, len(rest)
+        at, begin = begin, recent.turn(begin)
+        if begin < 0:
+            stream.look_back(None)
+            rest = data[at : recent.at]
+            recent = Recent(rest, recent.end, _BLOCK, 0)
+            begin = recent.at - len(rest)
+    if begin < recent.at:
+        yield number, place, recent.data, begin, recent.at
         number += 1
     if done is not None:
         done(number)
-
-
-def _room(size: int) -> int:
-    """Bytes for the beginning of a line before the place to which its end is read: Linux reads fastest to a page."""
-    return max(_REST, 2 * size + PAGESIZE - 1) // PAGESIZE * PAGESIZE
 
 
 class Blocks:

@@ -36,5 +36,8 @@ class Keeper(Protocol):
     def repeats(self, run: str, format_name: str, source: Source, highest: float) -> Going | None:
         """See `loopscan.going`: the run as it stands, where its next turns may only be noted."""
 
+    def held_at(self, run: str, format_name: str, source: Source) -> list[int]:
+        """Where the lines of what the window of a run holds are in that log, of a run that is not quiet."""
+
     def repeated(self, run: str, format_name: str, noted: Going, count: int) -> None:
         """So many of those turns are there."""

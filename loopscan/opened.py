@@ -11,7 +11,7 @@ from loopscan.finished import finished
 from loopscan.formats import Scan
 from loopscan.going import Going, going, went_on
 from loopscan.key import Keyer
-from loopscan.late import Source
+from loopscan.late import Late, Source
 from loopscan.model import Turn
 from loopscan.money import PriceBook, Unpriced
 from loopscan.quiet import Quiet
@@ -78,6 +78,15 @@ class Opened:
         """A run in an episode, where its next turns may only be noted."""
         found = self._runs[format_name].get(run)
         return None if found is None else going(found, source, highest)
+
+    def held_at(self, run: str, format_name: str, source: Source) -> list[int]:
+        """Where the lines of what the window of a run holds are in that log."""
+        found = self._runs[format_name].get(run)
+        if found is None:
+            return []
+        tracker = found.progress.tracker
+        held: list[Any] = [*tracker.detector.ring, *(() if tracker.watch is None else tracker.watch.trails.values())]
+        return [late.place for late in held if type(late) is Late and late.source is source and late.made is None]
 
     def repeated(self, run: str, format_name: str, noted: Going, count: int) -> None:
         """Take turns that were noted."""

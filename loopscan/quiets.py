@@ -196,6 +196,10 @@ class Quiets:
         self.going[run] = noted
         return True
 
+    def held_at(self, run: str) -> list[int]:
+        """Where the lines are that are asked for when more comes of a run that is not quiet, or its end."""
+        return [] if self._source is None else self._keeper.held_at(run, self._format, self._source)
+
     def stay(self, run: str, more: bool) -> Going | None:
         """Take the turns that were noted of a run; without the last one, if `more` may be added to that."""
         noted = self.going.pop(run, None)

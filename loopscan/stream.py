@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import codecs
+import errno
 import os
 import select
 import stat
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import BinaryIO, Final, TypeVar, cast
+from typing import TYPE_CHECKING, BinaryIO, Final, Self, TypeVar, cast
 
 from loopscan.stop import STOP
+
+if TYPE_CHECKING:
+    from loopscan.recent import Recent
 
 CHUNK: Final = 1 << 17
 PIPE_PATIENCE: Final = 2.0
@@ -28,6 +32,9 @@ Fault = Callable[[str], None]
 class Stream(ABC):
     """A source of bytes; b"" at its end, whatever the reason."""
 
+    back = 0
+    """Bytes that who reads it into a buffer is asked to leave there."""
+
     @abstractmethod
     def read(self, size: int) -> bytes:
         """The next bytes, at most `size` of them."""
@@ -37,6 +44,9 @@ class Stream(ABC):
         data = self.read(len(view))
         view[: len(data)] = data
         return len(data)
+
+    def look_back(self, recent: Recent | None) -> None:  # noqa: B027 - only a copy does
+        """What is read from now on goes to that buffer; None: what is in it leaves it."""
 
 
 class Plain(Stream):
@@ -70,6 +80,46 @@ class Plain(Stream):
         finally:
             STOP.waiting = False
         return None
+
+
+class Beside(Stream):
+    """An open file from its beginning on, wherever it is read otherwise. Raises OSError.
+
+    Once it is released it is opened anew, unless another one was put in its place.
+    """
+
+    def __init__(self, raw: BinaryIO, path: str | os.PathLike[str]) -> None:
+        self._path, self._place, self._file = path, 0, os.dup(raw.fileno())
+        self._identity = self._seen()
+
+    def _seen(self) -> tuple[int, int]:
+        status = os.fstat(self._file)
+        return status.st_dev, status.st_ino
+
+    def anew(self) -> Self:
+        """The same from its beginning."""
+        self._place = 0
+        if self._file < 0:
+            self._file = os.open(self._path, os.O_RDONLY | os.O_NONBLOCK)  # it may be a pipe by now
+            if self._seen() != self._identity:
+                raise OSError(errno.ESTALE, "replaced")
+        return self
+
+    def read(self, size: int) -> bytes:
+        """The next bytes."""
+        data = os.pread(self._file, size, self._place)
+        self._place += len(data)
+        return data
+
+    def release(self) -> None:
+        """Release the file."""
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1
+
+    def __del__(self) -> None:
+        if hasattr(self, "_file"):
+            self.release()
 
 
 class Written(Stream):
@@ -127,6 +177,10 @@ class Ahead(Stream):
         data = self._ahead[self._at : self._at + size]
         self._at += len(data)
         return data
+
+    def readinto(self, view: memoryview) -> int:
+        """The next bytes, without a copy of them."""
+        return super().readinto(view) if self._at < len(self._ahead) else self._rest.readinto(view)
 
 
 class Recoded(Stream):

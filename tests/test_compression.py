@@ -36,6 +36,10 @@ DAMAGE: dict[str, bytes] = {
     "the check sum": flipped(PACKED, len(PACKED) - 6),
     "the length": flipped(PACKED, len(PACKED) - 2),
     "the method": flipped(PACKED, 2),
+    "an extra field": PACKED[:3] + b"\x04" + PACKED[4:10] + b"\x03\0abc" + PACKED[10:],
+    "a check sum of the header that is wrong": PACKED[:3] + b"\x02" + PACKED[4:10] + b"\x01\x02" + PACKED[10:],
+    "a second member of another method": PACKED + flipped(PACKED, 2),
+    "very many members": b"".join(gzip.compress(TEXT[i : i + 7]) for i in range(0, 7000, 7)),
     "flags without a meaning": PACKED[:3] + b"\x80" + PACKED[4:],
     "flags": flipped(PACKED, 3),
     "many zeros": gzip.compress(bytes(1 << 20)) * 3,
@@ -44,7 +48,7 @@ DAMAGE: dict[str, bytes] = {
 }
 
 
-def read(data: bytes, size: int, swift: bool) -> tuple[bytes, list[str], bool]:
+def read(data: bytes, size: int, swift: bool, into: bool = False) -> tuple[bytes, list[str], bool]:
     raw, faults = io.BytesIO(data), list[str]()
 
     def again() -> Plain:
@@ -52,8 +56,8 @@ def read(data: bytes, size: int, swift: bool) -> tuple[bytes, list[str], bool]:
         return Plain(raw, faults.append, False)
 
     stream, ahead, packed = unpacked(Plain(raw, faults.append, False), faults.append, again if swift else None)
-    parts = [ahead]
-    while data := stream.read(size):
+    parts, buffer = [ahead], memoryview(bytearray(size))
+    while data := bytes(buffer[: stream.readinto(buffer)]) if into else stream.read(size):
         assert len(data) <= size or not swift
         parts.append(data)
     return b"".join(parts), faults, packed
@@ -62,7 +66,9 @@ def read(data: bytes, size: int, swift: bool) -> tuple[bytes, list[str], bool]:
 @pytest.mark.parametrize("data", DAMAGE.values(), ids=DAMAGE)
 @pytest.mark.parametrize("size", [1 << 20, 4096])
 def test_both_ways(data: bytes, size: int) -> None:
-    assert read(data, size, True) == read(data, size, False)
+    found = read(data, size, False)
+    assert read(data, size, True) == found
+    assert read(data, size, True, True) == found
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, lambda data: gzip.compress(gzip.compress(data))])

@@ -98,6 +98,8 @@ def events(log: Log, rows: Rows, native: Native) -> Iterator[Event | Batch | Fur
     lines = Lines(log.blob.blocks(skips))
     while lines.more():
         lines.back = False
+        if log.newest and log.newest[0][0] < lines.place - log.near:
+            log.hold_newest(lines.place - log.near)
         if log.is_lost(lines.number + 1, lines.place):
             lines.place = -1
         elif not runs.all_marked and lines.take(native, quiets):

@@ -40,6 +40,8 @@ def keep(log: Log, run_id: str, run: Run, batch: list[Row], number: int) -> Iter
     if log.source is not None:
         run.since = number
         kept.append((number, run))
+        if log.copy is not None and log.copy.holds:
+            log.newest.append((run.row.place, run_id, run))
         while kept[0][0] < number - _LONG:
             since, old = kept.popleft()
             if old.since == since and old.row is not None:

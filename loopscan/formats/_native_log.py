@@ -39,6 +39,10 @@ class Log:
         """First line, id and state of the runs of this log that are not quiet."""
         self.kept: deque[tuple[int, Run]] = deque()
         """Line number and run of the rows that are held, oldest first."""
+        self.newest: deque[tuple[int, str, Run]] = deque()
+        """Place, id and run of those of them that the copy has in memory."""
+        self.near = 0 if copy is None else copy.back // 2
+        """Bytes that are in memory for some while longer."""
 
     def begin_source(self, row: Callable[[bytes], UsualRow]) -> None:
         """Lines can be read again as rows, where there is a file of them."""
@@ -55,6 +59,14 @@ class Log:
                 self.runs.mark_all(line)
             return True
         return place < 0
+
+    def hold_newest(self, place: int) -> None:
+        """Have the copy hold what is asked for at the end of runs of which nothing came since that place."""
+        newest, copy, quiets = self.newest, self.copy, self.scan.quiets
+        while newest and copy is not None and quiets is not None and newest[0][0] < place:
+            last, run_id, run = newest.popleft()
+            if run.row is not None and run.row.place == last:
+                copy.hold([last, *quiets.held_at(run_id)])
 
     def begin_quiets(self) -> None:
         """The quiet runs take what comes now as of this log."""
