@@ -11,7 +11,7 @@ from loopscan.lines import BUFFER, Feed, TooLong
 from loopscan.recent import Recent
 from loopscan.stream import Ahead, Stream
 
-_BLOCK: Final = 1 << 18
+_BLOCK: Final = 1 << 19
 """Bytes that are read at once, so many that they stay near the processor."""
 
 Block = tuple[int, int, "bytes | mmap", int, int]

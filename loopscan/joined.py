@@ -68,11 +68,12 @@ class Cut:
             return None
         self.split = in_several([c.ties.ids for c in known])
         first, last = dict[int, Spot](), dict[int, Spot]()
-        for (number, _), chunk in zip(self.keys, known, strict=True) if self.split else ():
-            for run, begins, ends in zip(*chunk.spans, strict=True):
-                if run in self.split:
-                    first.setdefault(run, (number, begins + chunk.before))
-                    last[run] = number, ends + chunk.before
+        split = array("q", sorted(self.split))
+        for (number, _), chunk in zip(self.keys, known, strict=True) if split else ():
+            runs, begins, ends = chunk.spans
+            for at in apart(runs, begins, 0, split)[0]:
+                first.setdefault(runs[at], (number, begins[at] + chunk.before))
+                last[runs[at]] = number, ends[at] + chunk.before
         if len(last) < len(self.split):  # they have something else in common than runs
             return None
         return self._stretches(sorted((first[run], last[run], run) for run in last))
