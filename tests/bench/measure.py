@@ -100,15 +100,20 @@ def compare(
     wall: bool = False,
     agree: Agree | None = None,
 ) -> Ratio:
-    """Run two commands in turn, `rounds` times. Raises RuntimeError where their outputs do not agree."""
+    """Run two commands in turn, `rounds` times, without a look at their outputs.
+
+    Raises RuntimeError where those of one more run of each do not `agree`.
+    """
     ratio = Ratio([], [], wall)
     with tempfile.TemporaryDirectory() as folder:
-        outputs = [Path(folder) / name for name in ("first", "second")] if agree else [None, None]
-        for _ in range(rounds):
-            for costs, command, output in zip((ratio.first, ratio.second), (first, second), outputs, strict=True):
-                costs.append(run(command, output=output))
-        if agree is not None and not agree(*(path for path in outputs if path is not None)):
+        outputs = Path(folder) / "first", Path(folder) / "second"
+        for command, output in zip((first, second), outputs, strict=True) if agree else ():
+            run(command, output=output)
+        if agree is not None and not agree(*outputs):
             raise RuntimeError(f"{first} and {second} come to different results")
+    for _ in range(rounds):
+        for costs, command in zip((ratio.first, ratio.second), (first, second), strict=True):
+            costs.append(run(command))
     return ratio
 
 

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 from typing import Final
 
 from tests.bench.corpora import files
@@ -94,7 +95,7 @@ def jobs(plan: Plan) -> Iterator[str]:
     yield from _head("corpus", "wall, 2 jobs / 1", "at most", "peak memory of a process")
     for name, most in JOBS.items():
         one, two = (audit(plan.path(name), options=("--jobs", n)) for n in ("1", "2"))
-        ratio = compare(one, two, plan.few, wall=True, agree=same)
+        ratio = compare(one, two, plan.rounds, wall=True, agree=same)
         yield _row(name, ratio, most, _megabytes(ratio.memory))
 
 
@@ -107,10 +108,10 @@ def packed(plan: Plan) -> Iterator[str]:
         if not small.exists():
             with path.open("rb") as plain, gzip.open(small, "wb", 6) as out:
                 shutil.copyfileobj(plain, out, 1 << 20)
-        ratio = compare(audit(path, options=ONE), audit(small, options=ONE), plan.few, agree=same)
-        base = run(floor(files(path))).cpu
-        more = sorted((b.cpu - a.cpu) / base for a, b in zip(ratio.first, ratio.second, strict=True))
-        yield _row(name, f"{more[len(more) // 2]:.2f}", 0.5)
+        ratio = compare(audit(path, options=ONE), audit(small, options=ONE), plan.rounds, agree=same)
+        base = median(run(floor(files(path))).cpu for _ in range(plan.rounds))
+        more = [(b.cpu - a.cpu) / base for a, b in zip(ratio.first, ratio.second, strict=True)]
+        yield _row(name, f"{median(more):.2f} ({min(more):.2f} to {max(more):.2f})", 0.5)
 
 
 def starts(plan: Plan) -> Iterator[str]:
@@ -152,7 +153,7 @@ def rivals(plan: Plan) -> Iterator[str]:
             if rows[peer] != rows["loopscan"]:
                 raise RuntimeError(f"{peer} finds other runs, tokens or loops in {path} than loopscan")
             if peer != "loopscan":
-                ratio = compare(command, audit(path, options=ONE), plan.few)
+                ratio = compare(command, audit(path, options=ONE), plan.rounds)
                 theirs = max(c.memory for c in ratio.first)
                 yield _row(name, peer, ratio, _megabytes(ratio.memory), _megabytes(theirs))
     yield from _ccusage(plan)
