@@ -95,7 +95,7 @@ def _values(report: RunReport | Quiet) -> Any:
         [_part(part, series.spill) for part in series.parts],
         (series.unpaid, series.rates, astuple(series.whole)),
         (astuple(money.spent), [astuple(bill) for bill in money.bills], None if rest == _NOTHING else rest),
-        None if wasted == waiting == _NO_WASTE else (wasted, waiting),
+        None if wasted == waiting == _NO_WASTE else (astuple(wasted), astuple(waiting)),
         report.notes,
         Reports(report.variants) if report.variants else None,
     )
@@ -136,7 +136,7 @@ def _settled(head: Any, part: Any, price: Price | None, told: Any = None) -> Set
 def _finished(head: Any, parts: Any, series: Any, money: Any, waste: Any, notes: list[str], variants: Any) -> Finished:
     unpaid, rates, whole = series
     spent, bills, rest = money
-    wasted, waiting = waste or (_NO_WASTE, _NO_WASTE)
+    wasted, waiting = (_NO_WASTE, _NO_WASTE) if waste is None else (Waste(*waste[0]), Waste(*waste[1]))
     one = Series([_kept(part) for part in parts], unpaid, rates, _To.spill, Totals(*whole))
     for variant in variants or ():
         variant.series = one

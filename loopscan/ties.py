@@ -49,11 +49,11 @@ def run_hash(format_name: str, run: str) -> int:
     return hash(run) ^ salt(format_name)
 
 
-def ties_of(engine: Audit, scan: Scan, begun: Iterable[int] | None = None) -> Ties:
+def ties_of(engine: Audit, scan: Scan, begun: array[int] | None = None) -> Ties:
     """What a scan had, before its runs are closed. `begun`: their hashes, where those are known."""
     found, wide = scan.seen, dict[str, bool]()
-    more = set([run_hash(*run) for run in engine.begun] if begun is None else begun)
-    more.update([run_hash(*run) for run in engine.loose])
+    runs = array("q", {run_hash(*run) for run in engine.begun}) if begun is None else begun
+    more = {run_hash(*run) for run in engine.loose}
     for key, kept in scan.memory.items():
         each = () if isinstance(kept, set) and f"{key} ids" in scan.memory else _each(key, kept)
         if each is None:
@@ -62,8 +62,10 @@ def ties_of(engine: Audit, scan: Scan, begun: Iterable[int] | None = None) -> Ti
             more.update([run_hash(key, cast(str, run)) for run in each])
         else:
             more.update([hash(("kept", key, own)) for own in each])
+    more.difference_update(runs)  # there are few of them
     ids = array("q", found)
-    ids.extend([number for number in more if number not in found] if ids else more)
+    for some in (runs, more):
+        ids.extend([number for number in some if number not in found] if found else some)
     return Ties(ids, wide, len(scan.skips.unknown) >= KINDS)
 
 

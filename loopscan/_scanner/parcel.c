@@ -22,30 +22,47 @@ static int number_of(PyObject *shared, PyObject *thing) {
     return count == SHARED_MOST || PyList_Append(shared, thing) < 0 ? -1 : (int)count;
 }
 
+/* A bytes object that is being made, so that what is much need not be copied. */
+typedef struct {
+    PyObject *bytes;
+    Py_ssize_t size;
+} Making;
+
+/* The place of so many bytes more; NULL with an exception. */
+static char *more_of(Making *making, Py_ssize_t more) {
+    Py_ssize_t size = making->size + more;
+    if (!making->bytes || (size > PyBytes_GET_SIZE(making->bytes) && _PyBytes_Resize(&making->bytes, 2 * size) < 0))
+        return NULL;
+    return PyBytes_AS_STRING(making->bytes) + making->size;
+}
+
 /* Put a run; false where it is for Python to pack it, or with an exception. */
-static bool put_run(Bytes *heads, Bytes *columns, PyObject *shared, PyObject *state) {
+static bool put_run(Making *heads, Making *columns, PyObject *shared, PyObject *state) {
     if (!is_quiet(state))
         return false;
     Head head = {0};
     PyObject *things[SHARES], *run = *field_at(state, quiet_at.run);
     Py_ssize_t size, most = PyByteArray_GET_SIZE(*field_at(state, quiet_at.turns)) / RECORD * COLUMNS;
     const char *name = PyUnicode_CheckExact(run) ? PyUnicode_AsUTF8AndSize(run, &size) : NULL;
-    if (!name || size > UINT32_MAX || !make_room(columns, most) ||
-        sums_of(state, (char *)columns->data + columns->size, &head.sums, things) <= 0)
+    if (!name || size > UINT32_MAX)
+        return false;
+    char *column = more_of(columns, most), *at = column ? more_of(heads, (Py_ssize_t)sizeof head + size) : NULL;
+    if (!at || sums_of(state, column, &head.sums, things) <= 0)
         return false;
     head.name_size = (uint32_t)size;
     for (int i = 0, number; i < SHARES; head.shared[i++] = (uint8_t)number)
         if ((number = number_of(shared, things[i])) < 0)
             return false;
-    put(heads, &head, sizeof head);
-    put(heads, name, size);
+    memcpy(at, &head, sizeof head);
+    memcpy(at + sizeof head, name, (size_t)size);
+    heads->size += (Py_ssize_t)sizeof head + size;
     columns->size += head.sums.size;
     return true;
 }
 
 /* parcel(runs) -> (bytes, columns, what they share, the numbers of the runs that are not among them) */
 PyObject *parcel(PyObject *Py_UNUSED(self), PyObject *runs) {
-    Bytes heads = {0}, columns = {0};
+    Making heads = {PyBytes_FromStringAndSize(NULL, 0), 0}, columns = {PyBytes_FromStringAndSize(NULL, 0), 0};
     PyObject *shared = PyList_New(0), *others = PyList_New(0), *found = NULL;
     bool fine = shared && others && PyList_Check(runs) && settle_at.type;
     for (Py_ssize_t i = 0; fine && i < PyList_GET_SIZE(runs); i++) {
@@ -57,17 +74,15 @@ PyObject *parcel(PyObject *Py_UNUSED(self), PyObject *runs) {
         fine = number && PyList_Append(others, number) == 0;
         Py_XDECREF(number);
     }
-    if (heads.failed || columns.failed)
-        PyErr_NoMemory();
-    else if (fine)
-        found = Py_BuildValue("y#y#OO", heads.size ? (char *)heads.data : "", heads.size,
-                              columns.size ? (char *)columns.data : "", columns.size, shared, others);
-    else if (!PyErr_Occurred())
+    if (!fine && !PyErr_Occurred())
         PyErr_SetString(PyExc_TypeError, "runs");
+    if (fine && heads.bytes && columns.bytes && _PyBytes_Resize(&heads.bytes, heads.size) == 0 &&
+        _PyBytes_Resize(&columns.bytes, columns.size) == 0)
+        found = PyTuple_Pack(4, heads.bytes, columns.bytes, shared, others);
     Py_XDECREF(shared);
     Py_XDECREF(others);
-    PyMem_Free(heads.data);
-    PyMem_Free(columns.data);
+    Py_XDECREF(heads.bytes);
+    Py_XDECREF(columns.bytes);
     return found;
 }
 
