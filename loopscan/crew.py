@@ -56,13 +56,8 @@ class Killed:
 class Crew:
     """A pool of processes, renewed when one of them is killed. Raises NoCrew."""
 
-    _ending: ClassVar[list[ProcessPoolExecutor]] = []
-    """Pools of crews before, whose threads may be there yet: where there are threads nothing is forked."""
-
     def __init__(self, jobs: int, task: Task) -> None:
         self.jobs, self._task = jobs, task
-        while self._ending:
-            self._ending.pop().shutdown()
         forks = FORKS and threading.active_count() == 1
         self._context: Any = multiprocessing.get_context("fork" if forks else "spawn")
         self._forks = forks
@@ -83,11 +78,7 @@ class Crew:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if kind is None and self._forks and self._pool is not None:
-            self._pool.shutdown(wait=False)  # they end by themselves, at the latest when somebody waits for that
-            self._ending.append(self._pool)
-        else:
-            self._end(kill=kind is not None)
+        self._end(kill=True)  # were they asked to end, one that is killed meanwhile could keep the others
         self._clear()
 
     def _clear(self) -> None:
@@ -174,7 +165,7 @@ class Crew:
 
     def _killed(self) -> dict[int, str]:
         """The shares whose processes were killed, of a pool that is broken, and how."""
-        at = list(self._at)
+        at = list(self._at.get_obj())  # whoever was killed may have had the lock
         self._end()
         codes = {p.pid: p.exitcode for p in self._processes}
         self._processes.clear()
@@ -184,10 +175,6 @@ class Crew:
             if number and code not in (None, 0, -signal.SIGTERM):
                 found[number - 1] = _words(code)
         return found
-
-    def dismiss(self) -> None:
-        """What they read is of no use."""
-        self._end(kill=True)
 
     def _end(self, kill: bool = False) -> None:
         pool, self._pool = self._pool, None
@@ -242,7 +229,7 @@ def _work(number: int, share: Share) -> Parcel | Laid | None:
     """Read a share; None where the scan was stopped before."""
     if STOP.asked:
         return None
-    at, slot = _Mine.at, _Mine.slot + 1
+    at, slot = _Mine.at.get_obj(), _Mine.slot + 1
     at[slot] = number + 1
     found = share.read(_Mine.task)
     laid = sent(found) if _Mine.tray is None else _Mine.tray.lay(found, _Mine.slot // 2)

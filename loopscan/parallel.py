@@ -57,7 +57,6 @@ def read(inputs: Inputs, settings: Settings, prices: PriceBook, engine: Audit) -
     with on_interrupt() if inputs.stoppable else nullcontext(), suppress(NoCrew):
         with Crew(min(inputs.jobs, len(shares)), asked) as crew:
             if not found.first(crew, shares):
-                crew.dismiss()
                 return None
             found.join(crew)
             found.tie(crew)

@@ -317,10 +317,24 @@ def test_files_that_go_on_in_one_another_are_read_by_one_process(tmp_path: Path)
     found = Gathered(items, [os.path.getsize(i.path) for i in items], Inputs(paths))
     with Crew(2, task(Inputs(paths), asked, Unpriced())) as crew:
         assert not found.first(crew, [Files(((n, item),)) for n, item in enumerate(items)])
-        crew.dismiss()
     assert 2 <= len(found.outcomes) < 12
     one, two = (audit(paths, jobs=jobs) for jobs in (1, 2))
     assert document(one) == document(two)
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="no process can be stopped here")
+def test_processes_that_hear_nothing_any_more_keep_nobody(tmp_path: Path) -> None:
+    """One that is killed while it waits for more may leave the others without a way to be told that there is none."""
+    paths = [str(native(tmp_path / f"{name}.jsonl", turn(name, 1))) for name in "ab"]
+    items = Inputs(paths).items()
+    found = Gathered(items, [1, 1], Inputs(paths))
+    with Crew(2, task(Inputs(paths), Settings(), Unpriced())) as crew:
+        assert found.first(crew, [Files(((n, item),)) for n, item in enumerate(items)])
+        processes = list(crew._processes)
+        for process in processes:
+            os.kill(process.pid, signal.SIGSTOP)
+    assert [process.exitcode for process in processes] == [-signal.SIGKILL] * len(processes) != []
+    assert len(found.outcomes) == 2
 
 
 class Shown:
