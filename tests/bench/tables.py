@@ -143,8 +143,9 @@ def rivals(plan: Plan) -> Iterator[str]:
     yield from _head("corpus", "peer", "our CPU / theirs", "our memory", "their memory")
     for name in ("a", "d"):
         path, rows = plan.path(name), {}
-        for peer in ("loopscan", "duckdb", "polars"):
-            there = subprocess.run([plan.peers, "-c", f"import {peer}"], capture_output=True, check=False, cwd=ROOT)
+        for peer in ("loopscan", "duckdb", "duckdb-hashes", "polars"):
+            module = peer.partition("-")[0]
+            there = subprocess.run([plan.peers, "-c", f"import {module}"], capture_output=True, check=False, cwd=ROOT)
             if there.returncode:
                 yield _row(name, peer, "skipped: not installed", "", "")
                 continue
