@@ -124,8 +124,6 @@ class Naps:
             kept = self._keep(folded.fold(ring))
         except RecursionError:
             return False
-        if kept is None:
-            return False
         folded.empty(ring)
         run.nap, run.over = Nap(kept, run.over), True
         run.ledger.pack()
@@ -146,15 +144,11 @@ class Naps:
             return
         finally:
             _share(tracker, keyer, run.progress.rules)
-        if nap.rest is not None:
-            nap.plain = not tracker.episodes and (tracker.watch is None or tracker.watch.blind is None)
-            run.progress.tracker, tracker.watch = Tracker(keyer), None  # else a cycle
+        nap.plain = not tracker.episodes and (tracker.watch is None or tracker.watch.blind is None)
+        run.progress.tracker, tracker.watch = Tracker(keyer), None  # else a cycle
 
-    def _keep(self, data: bytes) -> Kept | None:
-        try:
-            return Kept(self._spill.keep(data), len(data))
-        except OSError:
-            return None
+    def _keep(self, data: bytes) -> Kept:
+        return Kept(self._spill.keep(data), len(data))
 
     def _fetch(self, run: Run) -> None:
         nap, progress = run.nap, run.progress

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, BinaryIO, Final, cast
+import os
+import sys
+from typing import TYPE_CHECKING, Final, cast
 
 if TYPE_CHECKING:
     from loopscan.part import Part
@@ -14,22 +16,20 @@ ROOM: Final = 12 << 20
 class Spill:
     """Keeps bytes. What `keep` returns is what `load` wants: the bytes themselves, or their place in the file.
 
-    The file is gone with the last reference to the spill, or with the process.
+    The file is gone with the last reference to the spill, or with the process. Once it takes no more, all that follows
+    is kept in memory.
     """
 
-    __slots__ = ("_elsewhere", "_end", "_file", "_room")
+    __slots__ = ("_end", "_file", "_room")
 
     def __init__(self, room: int = ROOM) -> None:
         self._room, self._end = room, 0
-        self._file: BinaryIO | None = None
-        self._elsewhere = False
+        self._file = -1
 
     def keep(self, data: bytes) -> bytes | int:
         """Keep bytes."""
-        if self._room >= len(data):
-            self._room -= len(data)
-            return data
-        return self._write(data)
+        place = self.take(data)
+        return data if place < 0 else place
 
     def keep_all(self, parts: list[Part]) -> None:
         """Keep the numbers of parts, which hold them."""
@@ -39,42 +39,46 @@ class Spill:
                 self._room -= part.size
             else:
                 left.append(part)
-        if left:
-            place = self._write(b"".join([cast(bytes, part.kept) for part in left]))
-            for part in left:
-                part.kept = place
-                place += part.size
+        place = self.take(b"".join([cast(bytes, part.kept) for part in left])) if left else -1
+        for part in left if place >= 0 else ():
+            part.kept = place
+            place += part.size
 
     def take(self, data: bytes | memoryview) -> int:
         """The place of bytes in the file; -1 where they are to be kept in memory, by who keeps them."""
         if self._room >= len(data):
             self._room -= len(data)
             return -1
-        return self._write(data)
+        try:
+            return self._write(data)
+        except OSError:
+            self._room = sys.maxsize
+            return -1
 
     def _write(self, data: bytes | memoryview) -> int:
-        if self._file is None:
+        if self._file < 0:
             import tempfile  # seldom needed, slow to load
 
-            self._file = cast(BinaryIO, tempfile.TemporaryFile(prefix="loopscan-"))  # noqa: SIM115 - lives as long as self
-        if self._elsewhere:  # to seek is to write what is held
-            self._file.seek(self._end)
-            self._elsewhere = False
-        self._file.write(data)
-        place, self._end = self._end, self._end + len(data)
+            with tempfile.TemporaryFile(prefix="loopscan-", buffering=0) as file:
+                self._file = os.dup(file.fileno())
+        left, at = memoryview(data), self._end
+        while left:
+            written = os.pwrite(self._file, left, at)
+            left, at = left[written:], at + written
+        place, self._end = self._end, at
         return place
 
     def close(self) -> None:
         """Release the file."""
-        if self._file is not None:
-            self._file.close()
-            self._file = None
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1
+
+    def __del__(self) -> None:
+        self.close()
 
     def load(self, kept: bytes | int, size: int) -> bytes:
-        """The `size` bytes that were kept."""
+        """The `size` bytes that were kept. Raises OSError where they cannot be read."""
         if isinstance(kept, bytes):
             return kept
-        assert self._file is not None
-        self._file.seek(kept)
-        self._elsewhere = True
-        return self._file.read(size)
+        return os.pread(self._file, size, kept)
