@@ -43,7 +43,7 @@ def record(report: RunReport) -> dict[str, Any]:
         "calls": report.calls,
         "verdict": report.verdict,
         "blind": report.blind,
-        "no_progress": first,
+        "no_progress": first and {**first},
         "episodes": episodes,
         "first_exit": exits[0] if exits else None,
         "exits": exits,
