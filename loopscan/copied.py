@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, Final, cast
 
 from loopscan.compression import unpacked_again
 from loopscan.recent import Recent
-from loopscan.stream import Beside, Stream
+from loopscan.stream import Beside, Nothing, Stream
 
 _STEP: Final = 1 << 25
 """Bytes for which room is made at once; a copy takes no more than half of what is free."""
@@ -118,6 +118,7 @@ class Copied(Stream):
     def close(self) -> None:
         """Nothing more comes: release memory and the file that was read."""
         self._settle()
+        self._rest = Nothing()  # what unpacks it knows the input, which knows this
         if self._again is not None:
             self._again.release()
 
