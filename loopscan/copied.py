@@ -12,6 +12,7 @@ import os
 from typing import Any, BinaryIO, Final, cast
 
 from loopscan.compression import unpacked_again
+from loopscan.fully import write_at
 from loopscan.recent import Recent
 from loopscan.stream import Beside, Nothing, Stream
 
@@ -76,16 +77,11 @@ class Copied(Stream):
             if self._size + len(data) > self._room:
                 self._make_room(len(data))
             if self._recent is None:
-                self._write(data, self._size)
+                write_at(self._file, data, self._size)
             self._size += len(data)
         except OSError:
             self.whole = False
             self._settle()
-
-    def _write(self, data: memoryview, place: int) -> None:
-        while data:
-            written = os.pwrite(self._file, data, place)
-            data, place = data[written:], place + written
 
     def _make_room(self, size: int) -> None:
         """Make room for more: a file system writes twice as fast to what it has set apart."""
@@ -129,7 +125,7 @@ class Copied(Stream):
             return
         self._next, first = self._size, max(recent.first, self._gap)
         try:
-            self._write(memoryview(recent.bytes_at(first, self._size - first)), first)
+            write_at(self._file, recent.bytes_at(first, self._size - first), first)
             self._next = first
         except OSError:
             self.whole = False
@@ -144,7 +140,7 @@ class Copied(Stream):
         try:
             stream = unpacked_again(again)
             while place < self._next and (data := stream.read(min(_PIECE, self._next - place))):
-                self._write(memoryview(data)[max(0, self._gap - place) :], max(self._gap, place))
+                write_at(self._file, memoryview(data)[max(0, self._gap - place) :], max(self._gap, place))
                 place += len(data)
             known = os.pread(self._file, min(_KNOWN, self._size - self._next), self._next)
             if place == self._next and _begins(stream, known):

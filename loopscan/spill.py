@@ -6,6 +6,8 @@ import os
 import sys
 from typing import TYPE_CHECKING, Final, cast
 
+from loopscan.fully import write_at
+
 if TYPE_CHECKING:
     from loopscan.part import Part
 
@@ -61,11 +63,7 @@ class Spill:
 
             with tempfile.TemporaryFile(prefix="loopscan-", buffering=0) as file:
                 self._file = os.dup(file.fileno())
-        left, at = memoryview(data), self._end
-        while left:
-            written = os.pwrite(self._file, left, at)
-            left, at = left[written:], at + written
-        place, self._end = self._end, at
+        place, self._end = self._end, write_at(self._file, data, self._end)
         return place
 
     def close(self) -> None:

@@ -52,15 +52,8 @@ class Swift(Stream):
 
     def read(self, size: int) -> bytes:
         """The next bytes."""
-        if self._slow is None:
-            try:
-                data: bytes = self._inner.read(size)
-            except self._errors:
-                self._slow = self._anew()
-            else:
-                self._gave(len(data))
-                return data
-        return self._slow.read(size)
+        buffer = bytearray(size)
+        return bytes(buffer[: self.readinto(memoryview(buffer))])
 
     def readinto(self, view: memoryview) -> int:
         """The next bytes, without a copy of them."""

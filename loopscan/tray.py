@@ -8,6 +8,7 @@ from contextlib import suppress
 from itertools import accumulate, pairwise
 from typing import Any, Final, NamedTuple
 
+from loopscan.fully import write_at
 from loopscan.parcel import Parcel
 
 LEAST: Final = 1 << 17
@@ -49,10 +50,7 @@ class Tray:
         at = slot * ROOM + begin
         with suppress(OSError):
             for part in parcel:
-                left = memoryview(part)
-                while left:
-                    written = os.pwrite(self._file, left, at)
-                    left, at = left[written:], at + written
+                at = write_at(self._file, part, at)
             self._laid, self._end = self._laid + 1, at - slot * ROOM
             return Laid(slot * ROOM + begin, sizes, slot)
         return sent(parcel)
